@@ -1,0 +1,191 @@
+"""Shapings: named ways to turn the terms of an episode into one reward.
+
+A shaping is a pure function of `Terms`. The same object scores an evaluation, rewards training and is audited.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache, partial
+from importlib import import_module
+from math import isfinite, log
+from typing import Literal, get_args
+
+from inspect_dining.scorers.terms import Terms, terms
+from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.record import Record
+
+Throughput = Literal["seat_rounds", "optimum"]
+Variance = Literal["population", "sample"]
+Weights = tuple[float, float, float, float]
+
+PAPER_WEIGHTS: Weights = (1.0, 0.5, 0.3, 0.1)
+"""The paper's weights of no-deadlock, throughput, variance of meals and idle (arXiv 2606.07845)."""
+FIRST_MEALS = 0.1
+"""The scale of u(m) = log(1 + m / 0.1) in `proportional`: how many meals weigh like the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shaping:
+    """A named way to turn terms into one reward.
+
+    Attributes:
+        name: Its full name, with the parameters that are not at their default.
+        reward: The reward of an episode; a finite number.
+    """
+
+    name: str
+    reward: Callable[[Terms], float]
+
+    def __call__(self, episode: Terms) -> float:
+        """The reward of an episode.
+
+        Raises:
+            ValueError: The shaping gave no finite number.
+        """
+        value = self.reward(episode)
+        if not isinstance(value, (int, float)) or not isfinite(value):
+            raise ValueError(f"The shaping {self.name} gave {value!r} for {episode}; a finite number was expected.")
+        return float(value)
+
+
+def paper(
+    episode: Terms,
+    *,
+    weights: Weights = PAPER_WEIGHTS,
+    throughput: Throughput = "seat_rounds",
+    variance: Variance = "population",
+) -> float:
+    """The paper's reward: 1.0 no_deadlock + 0.5 throughput - 0.3 variance of meals - 0.1 idle (arXiv 2606.07845).
+
+    Args:
+        episode: What the episode came to.
+        weights: The four weights, in that order.
+        throughput: The paper's normaliser is not known: `seat_rounds` divides meals by n T, `optimum` by the most
+            that can be eaten.
+        variance: `population` divides by n, `sample` by n - 1.
+    """
+    return _weighted(episode, episode.no_deadlock, weights, throughput, variance)
+
+
+def meal_gated(
+    episode: Terms,
+    *,
+    weights: Weights = PAPER_WEIGHTS,
+    throughput: Throughput = "seat_rounds",
+    variance: Variance = "population",
+) -> float:
+    """The paper's own proposal: its reward with the no-deadlock bonus only after at least one meal."""
+    return _weighted(episode, episode.no_deadlock if episode.eaten else 0.0, weights, throughput, variance)
+
+
+def proportional(episode: Terms) -> float:
+    """A smoothed proportional fairness, from -0.15 to 1; the optimum earns 1 where `best_meals` is exact.
+
+    With u(m) = log(1 + m / 0.1): the mean over seats of u(meals), divided by the same mean over the most even split of
+    the most meals that can be eaten; less 0.1 if deadlocked; less 0.05 times the share of lost turns. `think` and
+    actions without effect are free, since the optimum must wait.
+    """
+    served = sum(map(_utility, episode.meals)) / episode.n
+    best = _even_utility(episode.n, best_meals(episode.n, episode.rounds).meals)
+    return served / best - 0.1 * episode.deadlocked - 0.05 * episode.lost_turns
+
+
+def _weighted(
+    episode: Terms, no_deadlock: float, weights: Weights, throughput: Throughput, variance: Variance
+) -> float:
+    meals = episode.efficiency if throughput == "optimum" else episode.throughput
+    spread = episode.meal_variance * (episode.n / (episode.n - 1) if variance == "sample" else 1.0)
+    return weights[0] * no_deadlock + weights[1] * meals - weights[2] * spread - weights[3] * episode.idle
+
+
+def _utility(meals: int) -> float:
+    return log(1 + meals / FIRST_MEALS)
+
+
+@lru_cache(maxsize=1024)
+def _even_utility(n: int, meals: int) -> float:
+    each, more = divmod(meals, n)
+    return ((n - more) * _utility(each) + more * _utility(each + 1)) / n
+
+
+_WEIGHTED = {"paper": paper, "meal_gated": meal_gated}
+SHAPINGS = (*_WEIGHTED, "proportional")
+"""The names of the shapings that come with the package."""
+
+
+def shaping(
+    name: str = "paper",
+    *,
+    weights: Sequence[float] | None = None,
+    throughput: Throughput = "seat_rounds",
+    variance: Variance = "population",
+) -> Shaping:
+    """The shaping of a name.
+
+    Args:
+        name: `paper`, `meal_gated`, `proportional`, or `package.module:function` for one of your own, a function that
+            takes `Terms` and gives a finite number.
+        weights: The four weights of `paper` and `meal_gated`; the paper's own where None.
+        throughput: Their normaliser of throughput.
+        variance: Their variance of meals.
+
+    Raises:
+        ValueError: An unknown name or parameter, in a sentence.
+    """
+    four = _four(weights)
+    for key, value, accepted in (
+        ("throughput", throughput, get_args(Throughput)),
+        ("variance", variance, get_args(Variance)),
+    ):
+        if value not in accepted:
+            raise ValueError(f"{key}={value!r} is not known; accepted: {', '.join(accepted)}.")
+    notes = [] if four == PAPER_WEIGHTS else ["weights=" + "/".join(f"{weight:g}" for weight in four)]
+    notes += [] if variance == "population" else [f"variance={variance}"]
+    if name in _WEIGHTED:
+        reward_of = partial(_WEIGHTED[name], weights=four, throughput=throughput, variance=variance)
+        return Shaping(f"{name}({', '.join([f'throughput={throughput}', *notes])})", reward_of)
+    if notes or throughput != "seat_rounds":
+        raise ValueError(
+            f"The shaping {name} takes no weights, throughput or variance; only {' and '.join(_WEIGHTED)} do."
+        )
+    return Shaping(name, proportional if name == "proportional" else _imported(name))
+
+
+def _four(weights: Sequence[float] | None) -> Weights:
+    if weights is None:
+        return PAPER_WEIGHTS
+    numbers = [float(w) for w in weights if isinstance(w, (int, float)) and not isinstance(w, bool) and isfinite(w)]
+    if len(numbers) != len(weights) or len(numbers) != len(PAPER_WEIGHTS):
+        raise ValueError(
+            f"weights={weights!r} is not accepted: four finite numbers are expected, for no-deadlock, throughput, "
+            "variance of meals and idle, such as 1,0.5,0.3,0.1."
+        )
+    return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def _imported(name: str) -> Callable[[Terms], float]:
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        near = get_close_matches(name, SHAPINGS, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise ValueError(
+            f"There is no shaping {name!r}.{hint} Accepted: {', '.join(SHAPINGS)}, or package.module:function."
+        )
+    try:
+        function = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"The shaping {name!r} cannot be imported: {error}.") from error
+    if not callable(function):
+        raise ValueError(f"The shaping {name!r} is no function; a function that takes Terms is expected.")
+
+    def reward_of(episode: Terms) -> float:
+        value: float = function(episode)
+        return value
+
+    return reward_of
+
+
+def reward(record: Record, name: str = "paper") -> float:
+    """The reward of a finished episode under the shaping of a name (see `shaping`)."""
+    return shaping(name)(terms(record))

@@ -1,0 +1,122 @@
+"""The terms of a score: what one finished episode came to, computed from its record alone."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from inspect_dining.table.moves import LOST, Action, Kind
+from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.record import Record, replay
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What one finished episode came to.
+
+    Attributes:
+        n: Seats.
+        rounds: The horizon T.
+        played: Rounds played, at most `rounds`; a deadlock ends the game early.
+        deadlocked: Whether the episode ended in deadlock.
+        meals: For each seat its meals.
+        thinks: Turns that were `think`.
+        lost: For each kind of lost turn how many there were; all six kinds are present.
+        several: Turns in which more than one call came (the first acted).
+    """
+
+    n: int
+    rounds: int
+    played: int
+    deadlocked: bool
+    meals: tuple[int, ...]
+    thinks: int = 0
+    lost: tuple[tuple[Kind, int], ...] = tuple((kind, 0) for kind in LOST)
+    several: int = 0
+
+    @property
+    def eaten(self) -> int:
+        """Meals of the whole table."""
+        return sum(self.meals)
+
+    @property
+    def no_deadlock(self) -> float:
+        """1.0 if the episode did not deadlock, else 0.0."""
+        return 0.0 if self.deadlocked else 1.0
+
+    @property
+    def throughput(self) -> float:
+        """Meals per seat and round of the horizon, 0 to 1/3; T also counts where the episode ended early."""
+        return self.eaten / (self.n * self.rounds)
+
+    @property
+    def meal_variance(self) -> float:
+        """Population variance of meals over seats, at least 0 (the paper's fairness penalty)."""
+        mean = self.eaten / self.n
+        return sum((meals - mean) ** 2 for meals in self.meals) / self.n
+
+    @property
+    def idle(self) -> float:
+        """Share of `think` among the turns that acted, 0 to 1; 0 where none acted.
+
+        So a model that never calls a tool has 0, which reproduces the paper's reward of 1.0 for it.
+        """
+        acted = self.turns - self.lost_count
+        return self.thinks / acted if acted else 0.0
+
+    @property
+    def efficiency(self) -> float:
+        """Meals as a share of the most that any play eats in T rounds (`best_meals`), 0 to 1."""
+        return self.eaten / best_meals(self.n, self.rounds).meals
+
+    @property
+    def jain(self) -> float:
+        """Jain's fairness index of meals, 1/n to 1; 0 where nobody ate (Jain, Chiu and Hawe 1984)."""
+        squares = sum(meals * meals for meals in self.meals)
+        return self.eaten**2 / (self.n * squares) if squares else 0.0
+
+    @property
+    def starved(self) -> float:
+        """Share of seats without a meal, 0 to 1."""
+        return self.meals.count(0) / self.n
+
+    @property
+    def turns(self) -> int:
+        """Turns taken by all seats."""
+        return self.n * self.played
+
+    @property
+    def lost_count(self) -> int:
+        """Turns that did not act."""
+        return sum(count for _, count in self.lost)
+
+    @property
+    def lost_turns(self) -> float:
+        """Share of turns that did not act, 0 to 1."""
+        return self.lost_count / self.turns if self.turns else 0.0
+
+
+def terms(record: Record) -> Terms:
+    """The terms of a finished episode.
+
+    Args:
+        record: The record of a game that ended.
+
+    Raises:
+        ValueError: The game was cut, so there is nothing to score; or the record does not replay.
+    """
+    if not record.complete:
+        raise ValueError(f"This game was {record.ended}; only a game that ended can be scored.")
+    rounds = replay(record)
+    turns = Counter(turn.reading for round in rounds for turn in round.turns)
+    kinds: Counter[Kind] = Counter()
+    for reading, count in turns.items():
+        kinds[reading.kind] += count
+    return Terms(
+        n=record.rules.n,
+        rounds=record.rules.rounds,
+        played=len(rounds),
+        deadlocked=record.deadlocked,
+        meals=rounds[-1].after.meals,
+        thinks=sum(count for reading, count in turns.items() if reading.action is Action.THINK),
+        lost=tuple((kind, kinds[kind]) for kind in LOST),
+        several=kinds[Kind.SEVERAL],
+    )

@@ -1,0 +1,153 @@
+"""A game without input or output: it says whose turn it is and what they see, and takes what they decided.
+
+    game = Game(rules, seed)
+    while not game.over:
+        readings = [decide(game.view(seat)) for seat in game.to_move]
+        game.move(readings)
+    record = game.record()
+
+The dinner, `play` and the training rollouts all run this one loop; only who decides differs.
+"""
+
+from collections.abc import Callable, Sequence
+
+from inspect_dining.table.moves import ACTS, NO_CALL, Action, Reading
+from inspect_dining.table.players import scripted
+from inspect_dining.table.record import DEADLOCK, HORIZON, Record, cut
+from inspect_dining.table.rules import Coin, Rules, tie_winner
+from inspect_dining.table.table import Table, end_round, move
+from inspect_dining.table.view import View, see
+
+Player = Callable[[View], Action | str | None]
+"""A player of one's own: takes a `View` and gives an action, its name, or None for no call at all."""
+
+
+class Game:
+    """One game in progress.
+
+    Attributes:
+        rules: The rules of the game.
+        seed: The episode's seed, which keys all ties.
+        table: The table as the seats to move see it.
+        to_move: The seats whose decision is wanted now: all of them, or one in sequential order; none once over.
+        ended: How the game ended (`deadlock` or `horizon`), or None while it goes on.
+    """
+
+    def __init__(self, rules: Rules, seed: int) -> None:
+        """Lays an empty table."""
+        self.rules = rules
+        self.seed = seed
+        self.table = Table.empty(rules.n)
+        self.ended: str | None = None
+        self._seats = tuple(range(rules.n))
+        self.to_move: tuple[int, ...] = self._seats if rules.order == "simultaneous" else (0,)
+        self._rounds: list[str] = []
+        self._hashes: list[str] = []
+        self._codes = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended, by deadlock or at the horizon."""
+        return self.ended is not None
+
+    def view(self, seat: int) -> View:
+        """What a seat sees of the table now."""
+        return see(self.table, seat, self.rules)
+
+    def move(self, readings: Sequence[Reading]) -> bool:
+        """Takes the decisions of the seats to move, in the order of `to_move`.
+
+        Returns:
+            Whether this move closed a round.
+
+        Raises:
+            ValueError: The game is over, or the number of readings is not that of the seats to move.
+        """
+        if len(readings) != len(self.to_move) or self.ended is not None:
+            raise ValueError(f"{len(readings)} readings came where {len(self.to_move)} seats are to move.")
+        self.table = move(self.table, self.to_move, readings, self._winner)
+        self._codes += "".join([reading.code for reading in readings])
+        if len(self._codes) < self.rules.n:
+            self.to_move = (len(self._codes),)
+            return False
+        self.table = end_round(self.table, self.rules)
+        self._rounds.append(self._codes)
+        self._hashes.append(self.table.hash)
+        self._codes = ""
+        if self.table.locked >= self.rules.patience:
+            self.ended = DEADLOCK
+        elif self.table.round > self.rules.rounds:
+            self.ended = HORIZON
+        if self.ended is not None:
+            self.to_move = ()
+        elif self.rules.order == "sequential":
+            self.to_move = (0,)
+        return True
+
+    def record(self, unfinished: str = "unfinished") -> Record:
+        """The account of the game up to the last whole round.
+
+        Args:
+            unfinished: Why a game that is not over stopped; its record is then `cut: <unfinished>`.
+        """
+        ended = self.ended or cut(unfinished)
+        return Record(self.rules, self.seed, ended, tuple(self._rounds), tuple(self._hashes))
+
+    def _winner(self, number: int, fork: int) -> int:
+        return tie_winner(self.rules, self.seed, number, fork)
+
+
+def play(rules: Rules, players: str | Player | Sequence[str | Player], seed: int = 0, epoch: int = 1) -> Record:
+    """Plays one game without any model.
+
+    Args:
+        rules: The rules of the game.
+        players: One player for all seats, or one for each: the name of a scripted player, or a callable that takes a
+            `View` and gives an `Action` (or its name), or None for no call at all.
+        seed: The episode's seed, which keys ties and scripted coins.
+        epoch: Keys scripted coins only, so that the same game can be played again with fresh coins.
+
+    Returns:
+        The record of the game.
+
+    Raises:
+        ValueError: An unknown player, the wrong number of players, or a player's answer that is no action.
+    """
+    deciders = [_decider(player, seed, epoch) for player in _one_each(players, rules.n)]
+    game = Game(rules, seed)
+    while game.ended is None:
+        table = game.table
+        game.move([deciders[seat](see(table, seat, rules)) for seat in game.to_move])
+    return game.record()
+
+
+def _one_each(players: str | Player | Sequence[str | Player], n: int) -> list[str | Player]:
+    if isinstance(players, str) or callable(players):
+        return [players] * n
+    if len(players) != n:
+        raise ValueError(f"{len(players)} players were given for {n} seats; give one for all, or one for each seat.")
+    return list(players)
+
+
+def _decider(player: str | Player, seed: int, epoch: int) -> Callable[[View], Reading]:
+    if isinstance(player, str):
+        decide = scripted(player).decide
+
+        def by_script(view: View) -> Reading:
+            action = decide(view, Coin(seed, epoch, view.round, view.seat))
+            return NO_CALL if action is None else ACTS[action]
+
+        return by_script
+
+    def by_callable(view: View) -> Reading:
+        answer = player(view)
+        if answer is None:
+            return NO_CALL
+        try:
+            return ACTS[Action(answer)]
+        except ValueError:
+            raise ValueError(
+                f"The player of seat {view.seat} answered {answer!r}; accepted: {', '.join(Action)}, or None for no call."
+            ) from None
+
+    return by_callable

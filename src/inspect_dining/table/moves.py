@@ -1,0 +1,147 @@
+"""What a seat can do in a turn, how a reply was understood, and what came of it.
+
+A model's reply becomes a `Reading`: an action, or one of several kinds of nothing. Each of the 24 readings has a
+one-letter code, which is all that a record keeps of a turn. The table answers a reading with an `Outcome` and, where
+nothing happened, the reason that the seat is told.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """One of the six things that a seat can do in a turn; the values are the names of the model's tools."""
+
+    PICK_UP_LEFT = "pick_up_left"
+    PICK_UP_RIGHT = "pick_up_right"
+    PUT_DOWN_LEFT = "put_down_left"
+    PUT_DOWN_RIGHT = "put_down_right"
+    EAT = "eat"
+    THINK = "think"
+
+
+class Kind(StrEnum):
+    """What a model's reply was understood to be."""
+
+    ACTION = "action"
+    """Exactly one clear call."""
+    SEVERAL = "several"
+    """More than one call; the first one counts."""
+    RESCUED = "rescued"
+    """No native call, but one unambiguous call in the text, taken only where the rules of reading allow it."""
+    NO_CALL = "no_call"
+    """Text without a call."""
+    MALFORMED = "malformed"
+    """A call whose name or arguments cannot be read."""
+    UNKNOWN = "unknown"
+    """A well-formed call to a tool that does not exist."""
+    EMPTY = "empty"
+    """A reply with neither text nor call (reasoning alone is no reply)."""
+    TRUNCATED = "truncated"
+    """The token limit cut the reply before a call was complete."""
+    REFUSED = "refused"
+    """The provider refused to answer (content filter)."""
+
+
+ACTING = (Kind.ACTION, Kind.SEVERAL, Kind.RESCUED)
+"""The kinds of reading that act."""
+LOST = (Kind.NO_CALL, Kind.MALFORMED, Kind.UNKNOWN, Kind.EMPTY, Kind.TRUNCATED, Kind.REFUSED)
+"""The kinds of reading that do not act: lost turns, which are never `think`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one reply was understood to mean.
+
+    Attributes:
+        kind: The kind of reading.
+        action: The action taken, or None exactly when the kind is a lost turn.
+    """
+
+    kind: Kind
+    action: Action | None = None
+
+    def __post_init__(self) -> None:
+        if (self.kind in ACTING) != (self.action is not None):
+            raise ValueError(f"A reading of kind {self.kind} cannot go with the action {self.action}.")
+
+    @property
+    def acts(self) -> bool:
+        """Whether the turn acts; a turn that does not is lost."""
+        return self.action is not None
+
+    @property
+    def code(self) -> str:
+        """The one character that a record keeps of this reading (see `READINGS`)."""
+        return CODES[self]
+
+
+READINGS: dict[str, Reading] = {
+    **{chr(ord("a") + i): Reading(Kind.ACTION, action) for i, action in enumerate(Action)},
+    **{chr(ord("A") + i): Reading(Kind.SEVERAL, action) for i, action in enumerate(Action)},
+    **{chr(ord("u") + i): Reading(Kind.RESCUED, action) for i, action in enumerate(Action)},
+    **{chr(ord("0") + i): Reading(kind) for i, kind in enumerate(LOST)},
+}
+"""Reading by code: a-f one clear call, A-F the first of several, u-z rescued from text (each in the order of
+`Action`, so e, E and y eat), 0-5 the lost turns in the order of `LOST`."""
+CODES: dict[Reading, str] = {reading: code for code, reading in READINGS.items()}
+"""Code by reading."""
+ACTS: dict[Action, Reading] = {action: Reading(Kind.ACTION, action) for action in Action}
+"""The plain reading of each action."""
+NO_CALL = Reading(Kind.NO_CALL)
+"""The reading of a seat that says nothing: what a scripted player's None means."""
+
+
+class Outcome(StrEnum):
+    """What came of a turn."""
+
+    DONE = "done"
+    """The action did what it says."""
+    LOST_TIE = "lost_tie"
+    """Both neighbours reached for a free fork and the other one got it."""
+    NO_EFFECT = "no_effect"
+    """The rules do not allow the action now; nothing changed."""
+    LOST = "lost"
+    """There was no action."""
+
+
+class Why(StrEnum):
+    """Why an action had no effect."""
+
+    TAKEN = "taken"
+    """The fork to pick up is in the neighbour's hand."""
+    IN_HAND = "in_hand"
+    """The fork to pick up is already in the seat's own hand."""
+    NOT_IN_HAND = "not_in_hand"
+    """The fork to put down is not in the seat's hand."""
+    NEEDS_BOTH = "needs_both"
+    """Eating needs both forks in hand."""
+    SPENT = "spent"
+    """Both forks must be put down before the next meal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One seat's turn: what its reply meant and what came of it.
+
+    Attributes:
+        reading: What the reply was understood to mean.
+        outcome: What came of it.
+        why: The reason, exactly when the outcome is `no_effect`.
+    """
+
+    reading: Reading
+    outcome: Outcome
+    why: Why | None = None
+
+
+LOST_TURNS: dict[Reading, Turn] = {r: Turn(r, Outcome.LOST) for r in CODES if not r.acts}
+"""The turn that each lost reading comes to."""
+DONE_TURNS: dict[Reading, Turn] = {r: Turn(r, Outcome.DONE) for r in CODES if r.acts}
+"""The turn of each reading whose action was done."""
+TIE_TURNS: dict[Reading, Turn] = {r: Turn(r, Outcome.LOST_TIE) for r in CODES if r.acts}
+"""The turn of each reading that lost a tie."""
+VAIN_TURNS: dict[Why, dict[Reading, Turn]] = {
+    why: {r: Turn(r, Outcome.NO_EFFECT, why) for r in CODES if r.acts} for why in Why
+}
+"""The turn of each reading without effect, by reason."""

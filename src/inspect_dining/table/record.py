@@ -1,0 +1,205 @@
+"""The record: the account of one episode, from which scores, replay and training samples derive.
+
+It holds inputs only - rules, seed, how the game ended, a code for every seat and round - and a state hash per round
+that proves a replay true. No times, usage, ids or text: those stay in Inspect's log.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from inspect_dining.table.moves import READINGS, Turn
+from inspect_dining.table.rules import OPTIONS, Rules, is_whole, tie_winner
+from inspect_dining.table.table import Table, end_round, move
+
+VERSION = 1
+"""The version of the record's format and of the rules it is replayed by."""
+DEADLOCK = "deadlock"
+HORIZON = "horizon"
+_CUT = "cut: "
+
+
+def cut(reason: str) -> str:
+    """How a game that did not end is marked."""
+    return _CUT + reason
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One episode.
+
+    Attributes:
+        rules: The rules of the game.
+        seed: The episode's seed, 0 to 2**64 - 1.
+        ended: `deadlock`, `horizon`, or `cut: <reason>` for a game that did not end and must not be scored.
+        rounds: For each whole round played the codes of its turns, one character a seat (see `moves.READINGS`).
+        hashes: For each whole round the hash of the table after it.
+    """
+
+    rules: Rules
+    seed: int
+    ended: str
+    rounds: tuple[str, ...]
+    hashes: tuple[str, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the game ended by its rules; only then is it scored."""
+        return not self.ended.startswith(_CUT)
+
+    @property
+    def deadlocked(self) -> bool:
+        """Whether the game ended in deadlock."""
+        return self.ended == DEADLOCK
+
+    def to_dict(self) -> dict[str, object]:
+        """The record as plain JSON values; `from_dict` reads it back. The seed is a string, since it exceeds 2**53."""
+        return {
+            "version": VERSION,
+            "rules": self.rules.options(),
+            "seed": str(self.seed),
+            "ended": self.ended,
+            "rounds": list(self.rounds),
+            "hashes": list(self.hashes),
+        }
+
+    def to_json(self) -> str:
+        """The record as one line of JSON, the same bytes for the same game."""
+        return json.dumps(self.to_dict(), separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str) -> "Record":
+        """Reads what `to_json` wrote.
+
+        Raises:
+            ValueError: The text is no record, or of a newer version, in a sentence.
+        """
+        try:
+            return Record.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"This is no record of a dinner: it is not JSON ({error}).") from None
+
+    @staticmethod
+    def from_dict(data: object) -> "Record":
+        """Reads what `to_dict` gave, and checks its form; `replay` checks its truth.
+
+        Raises:
+            ValueError: The data is no record, or of a newer version, in a sentence.
+        """
+        if not isinstance(data, Mapping):
+            raise ValueError(f"This is no record of a dinner: an object was expected, not {type(data).__name__}.")
+        version = data.get("version")
+        if not is_whole(version) or version < 1:
+            raise ValueError(f"This is no record of a dinner: its version is {version!r}.")
+        if version > VERSION:
+            raise ValueError(
+                f"This record has version {version}, and this inspect_dining reads versions up to {VERSION}; "
+                "install a newer inspect_dining to read it."
+            )
+        rules = _rules(data.get("rules"))
+        seed, ended = data.get("seed"), data.get("ended")
+        if not isinstance(seed, str) or not seed.isascii() or not seed.isdecimal():
+            raise ValueError(f"This record's seed is {seed!r}; a whole number in quotes was expected.")
+        if not isinstance(ended, str) or not (ended in (DEADLOCK, HORIZON) or ended.startswith(_CUT)):
+            raise ValueError(f"This record ended with {ended!r}; expected: {DEADLOCK}, {HORIZON} or '{_CUT}<reason>'.")
+        rounds, hashes = _texts(data, "rounds"), _texts(data, "hashes")
+        if len(rounds) != len(hashes) or len(rounds) > rules.rounds:
+            raise ValueError(f"This record has {len(rounds)} rounds and {len(hashes)} hashes under a horizon of {rules.rounds}.")
+        for number, codes in enumerate(rounds, 1):
+            if len(codes) != rules.n or not all(code in READINGS for code in codes):
+                raise ValueError(f"Round {number} of this record reads {codes!r}; one known code for each of {rules.n} seats was expected.")
+        return Record(rules, int(seed), ended, rounds, hashes)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of a replay.
+
+    Attributes:
+        number: The round, counted from 1.
+        before: The table at its start, which every seat saw in simultaneous order.
+        turns: For each seat its turn.
+        after: The table after it, at the start of the next round.
+        seen: For each seat the table on which it decided (in simultaneous order all are `before`).
+    """
+
+    number: int
+    before: Table
+    turns: tuple[Turn, ...]
+    after: Table
+    seen: tuple[Table, ...]
+
+    @property
+    def locked(self) -> bool:
+        """Whether every seat ended the round with exactly one fork, also where patience lets the game go on."""
+        return self.after.locked > 0
+
+
+@lru_cache(maxsize=256)
+def replay(record: Record) -> tuple[Round, ...]:
+    """Plays a record again.
+
+    Args:
+        record: The record of a game, ended or cut.
+
+    Returns:
+        Its rounds, with every state, turn and outcome.
+
+    Raises:
+        ValueError: The record does not replay to the states that it claims, in a sentence.
+    """
+    rounds = tuple(_rounds(record))
+    last = rounds[-1].after if rounds else Table.empty(record.rules.n)
+    deadlock, horizon = last.locked >= record.rules.patience, last.round > record.rules.rounds
+    truth = DEADLOCK if deadlock else HORIZON if horizon else None
+    if record.complete and record.ended != truth or not record.complete and truth is not None:
+        raise ValueError(f"This record says that it ended by {record.ended!r}, but its replay ends by {truth or 'nothing'}.")
+    return rounds
+
+
+def _rounds(record: Record) -> Iterator[Round]:
+    rules, table = record.rules, Table.empty(record.rules.n)
+    seats = range(rules.n)
+
+    def winner(number: int, fork: int) -> int:
+        return tie_winner(rules, record.seed, number, fork)
+
+    for codes, claimed in zip(record.rounds, record.hashes, strict=True):
+        if table.locked >= rules.patience:
+            raise ValueError(f"This record goes on after the deadlock of round {table.round - 1}.")
+        before, readings = table, [READINGS[code] for code in codes]
+        if rules.order == "simultaneous":
+            seen = (before,) * rules.n
+            table = move(table, seats, readings, winner)
+        else:
+            sights = []
+            for seat in seats:
+                sights.append(table)
+                table = move(table, (seat,), (readings[seat],), winner)
+            seen = tuple(sights)
+        turns = tuple(turn for turn in table.last if turn is not None)
+        table = end_round(table, rules)
+        if table.hash != claimed:
+            raise ValueError(
+                f"This record does not replay: after round {before.round} the table's hash is {table.hash}, "
+                f"and the record says {claimed}."
+            )
+        yield Round(before.round, before, turns, table, seen)
+
+
+def _rules(data: object) -> Rules:
+    if not isinstance(data, Mapping):
+        raise ValueError(f"This record's rules are {data!r}; an object was expected.")
+    unknown = sorted(set(map(str, data)) - {"n", "rounds", "patience", *OPTIONS})
+    if unknown or "n" not in data or "rounds" not in data:
+        wrong = f"has unknown rules: {', '.join(unknown)}" if unknown else "lacks n or rounds in its rules"
+        raise ValueError(f"This record {wrong}.")
+    return Rules(**data)
+
+
+def _texts(data: Mapping[object, object], key: str) -> tuple[str, ...]:
+    value = data.get(key)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(f"This record's {key} are {value!r}; a list of texts was expected.")
+    return tuple(value)

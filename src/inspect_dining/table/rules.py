@@ -1,0 +1,157 @@
+"""The rules of one game, the seeds of its chance, and who wins a tie.
+
+All chance is drawn by SHA-256 over a written-out key, so that the same seed gives the same game in any process, on any
+machine and in any order of replies.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from typing import Literal, TypeGuard, TypeVar, get_args
+
+T = TypeVar("T")
+
+Order = Literal["simultaneous", "sequential"]
+Release = Literal["auto", "manual"]
+Ties = Literal["random", "rotate", "lowest"]
+Hint = Literal["none", "parity"]
+Split = Literal["test", "train", "select"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one game.
+
+    Attributes:
+        n: Number of seats and of forks, at least 2.
+        rounds: The horizon T: how many rounds a game lasts at most, at least 3 (a first meal takes three).
+        order: `simultaneous`: every seat decides on the table as it stood when the round began. `sequential`: seat 0
+            to n-1 in turn, each on the table as it then stands.
+        release: `auto`: both forks return at the end of the round of a meal. `manual`: they stay in hand, and both
+            must be put down before the seat can eat again.
+        ties: Who gets a free fork that both neighbours reach for: `random` (seeded); `rotate` (in round k fork i goes
+            to seat i if k + i is even, else to its left neighbour); `lowest` (the lower seat number).
+        patience: After how many consecutive rounds in which every seat ends with exactly one fork the game is
+            deadlocked, at least 1.
+        hint: `parity`: a seat's view says whether its seat number is even or odd.
+
+    Raises:
+        ValueError: A value that is not accepted, in a sentence.
+    """
+
+    n: int
+    rounds: int = 30
+    order: Order = "simultaneous"
+    release: Release = "auto"
+    ties: Ties = "random"
+    patience: int = 1
+    hint: Hint = "none"
+
+    def __post_init__(self) -> None:
+        _whole_number("n", self.n, 2, "a table needs two seats at least")
+        _whole_number("rounds", self.rounds, 3, "a first meal takes three rounds")
+        _whole_number("patience", self.patience, 1, "it counts the rounds that make a deadlock")
+        for name, accepted in OPTIONS.items():
+            value = getattr(self, name)
+            if value not in accepted:
+                raise ValueError(f"{name}={value!r} is not known; accepted: {', '.join(accepted)}.")
+
+    def options(self) -> dict[str, str | int]:
+        """The rules as plain values, with n, rounds and only those options that are not at their default."""
+        plain: dict[str, str | int] = {"n": self.n, "rounds": self.rounds}
+        defaults = Rules(n=self.n, rounds=self.rounds)
+        for name in (*OPTIONS, "patience"):
+            value = getattr(self, name)
+            if value != getattr(defaults, name):
+                plain[name] = value
+        return plain
+
+
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "order": get_args(Order),
+    "release": get_args(Release),
+    "ties": get_args(Ties),
+    "hint": get_args(Hint),
+}
+"""The accepted words of each option that is a word."""
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number; True and False are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _whole_number(name: str, value: object, least: int, reason: str) -> None:
+    if not is_whole(value) or value < least:
+        raise ValueError(f"{name}={value!r} is not accepted: {name} must be a whole number of at least {least} ({reason}).")
+
+
+def sample_id(n: int, seed: int, episode: int) -> str:
+    """The stable name of one game, such as `n05-s0-e007`."""
+    return f"n{n:02d}-s{seed}-e{episode:03d}"
+
+
+def episode_seed(split: Split, name: str) -> int:
+    """The seed of one episode: the first 8 bytes of SHA-256 of `inspect_dining/1/<split>/<sample id>`.
+
+    Args:
+        split: `test` for evaluations; `train` and `select` for training.
+        name: The sample id.
+
+    Returns:
+        A number from 0 to 2**64 - 1.
+    """
+    return int.from_bytes(sha256(f"inspect_dining/1/{split}/{name}".encode()).digest()[:8], "big")
+
+
+@lru_cache(maxsize=4096)
+def _tie_bits(seed: int, number: int) -> int:
+    """256 fair coins of one round of one game."""
+    return int.from_bytes(sha256(f"tie/{seed}/{number}".encode()).digest(), "big")
+
+
+def tie_winner(rules: Rules, seed: int, number: int, fork: int) -> int:
+    """The seat that gets a free fork for which both neighbours reach.
+
+    Args:
+        rules: The rules, whose `ties` decide.
+        seed: The episode's seed.
+        number: The round, counted from 1.
+        fork: The contested fork, 0 to n-1; the seats are `fork` (its left) and `fork - 1` (its right).
+
+    Returns:
+        One of the two seats.
+    """
+    owner, other = fork, (fork - 1) % rules.n
+    if rules.ties == "lowest":
+        return min(owner, other)
+    if rules.ties == "rotate":
+        return owner if (number + fork) % 2 == 0 else other
+    if fork < 256:
+        return owner if _tie_bits(seed, number) >> fork & 1 else other
+    return owner if sha256(f"tie/{seed}/{number}/{fork}".encode()).digest()[0] & 1 else other
+
+
+class Coin:
+    """The chance of one scripted turn, keyed by (seed, epoch, round, seat), so that the order of play does not matter.
+
+    Each call of a method draws afresh; the n-th draw of a key is always the same.
+    """
+
+    __slots__ = ("_draws", "_key")
+
+    def __init__(self, *key: int | str) -> None:
+        """Keys the coin, usually by (seed, epoch, round, seat)."""
+        self._key = key
+        self._draws = 0
+
+    def random(self) -> float:
+        """A number from 0 (included) to 1 (excluded)."""
+        key = "/".join(map(str, ("coin", *self._key, self._draws)))
+        self._draws += 1
+        return int.from_bytes(sha256(key.encode()).digest()[:6], "big") / 2**48
+
+    def choice(self, options: Sequence[T]) -> T:
+        """One of the options, each with the same chance."""
+        return options[int(self.random() * len(options))]
