@@ -1,0 +1,63 @@
+# make demo        a scored dinner of scripted players: no key, no network, no GPU
+# make test        the tests (those marked slow aside)
+# make check       lint, format, types, the doors between the rooms, Inspect's conventions for evaluations
+# make test-real   what takes long or needs more of the machine: slow tests, a real browser
+#
+# Each verb makes the environment it needs and leaves it for the next call. An environment is stamped with a hash of all
+# that it was made of; when one of these changes, the stamp no longer fits and the environment is made anew.
+
+.PHONY: demo test check test-real chromium
+
+PYTHONS := python3.11 python3.12 python3.13 python3
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+ifndef PYTHON
+PYTHON := $(firstword $(foreach p,$(PYTHONS),$(if $(shell $(p) -c '$(NEW_ENOUGH)' 2>/dev/null && echo yes),$(p))))
+endif
+
+# $(call stamp,FOLDER,CONSTRAINTS): the file that says that FOLDER holds what CONSTRAINTS and pyproject.toml ask for.
+stamp = $(1)/stamp-$(firstword $(shell { cat $(2) pyproject.toml; '$(PYTHON)' -VV; pwd; } 2>/dev/null | cksum))
+
+# $(call environment,CONSTRAINTS,WHAT): makes the environment of the target and installs WHAT. A .venv that was here
+# already may be somebody's own: it is added to; all others are emptied first, so that nothing of the past holds them up.
+define environment
+@'$(PYTHON)' -c '$(NEW_ENOUGH)' 2>/dev/null || { echo "No Python of version 3.11 or later was found (PYTHON is '$(PYTHON)', looked for: $(PYTHONS)): install one, or name yours, as in make demo PYTHON=/path/to/python3.12" >&2; exit 1; }
+@echo "Making $(@D) with $(PYTHON)"
+@'$(PYTHON)' -m venv $(if $(filter .venv,$(@D)),,--clear) $(@D)
+@rm -f $(@D)/stamp-*
+@$(@D)/bin/python -m pip install -qq --upgrade -c $(1) pip
+@$(@D)/bin/python -m pip install -qq --no-compile -c $(1) $(2)
+@touch $@
+endef
+
+DEMO_ENV := $(call stamp,.venv,constraints.txt)
+TEST_ENV := $(call stamp,.venv-test,constraints.txt)
+
+$(DEMO_ENV):
+	$(call environment,constraints.txt,-e .)
+
+$(TEST_ENV):
+	$(call environment,constraints.txt,-e '.[analysis,train]' --group test)
+
+demo: $(DEMO_ENV)
+	.venv/bin/inspect eval inspect_dining/philosophers --model dining/odd_even -T n=5 -T episodes=4 -T rounds=12 --log-dir logs
+	@.venv/bin/python .ci/played.py logs
+	@echo
+	@echo "The log of this dinner lies in logs/. To look at it: .venv/bin/inspect view --log-dir logs"
+
+test: $(TEST_ENV)
+	.venv-test/bin/python -m pytest
+
+check: $(TEST_ENV)
+	.venv-test/bin/ruff check
+	.venv-test/bin/ruff format --check
+	.venv-test/bin/mypy
+	.venv-test/bin/lint-imports --no-logo
+	.venv-test/bin/inspect-evals-lint inspect_dining
+
+# A part that needs packages of its own gets a constraints-NAME.txt, an environment .venv-NAME made like the two above,
+# and a line here.
+test-real: $(TEST_ENV) chromium
+	.venv-test/bin/python -m pytest --runslow -m slow
+
+chromium:
+	@command -v chromium >/dev/null || bash .ci/chromium
