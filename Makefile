@@ -30,13 +30,14 @@ define environment
 endef
 
 DEMO_ENV := $(call stamp,.venv,constraints.txt)
-TEST_ENV := $(call stamp,.venv-test,constraints.txt)
-
+DEMO_NEEDS := -e .
 $(DEMO_ENV):
-	$(call environment,constraints.txt,-e .)
+	$(call environment,constraints.txt,$(DEMO_NEEDS))
 
+TEST_ENV := $(call stamp,.venv-test,constraints.txt)
+TEST_NEEDS := -e '.[analysis,train]' --group test
 $(TEST_ENV):
-	$(call environment,constraints.txt,-e '.[analysis,train]' --group test)
+	$(call environment,constraints.txt,$(TEST_NEEDS))
 
 demo: $(DEMO_ENV)
 	.venv/bin/inspect eval inspect_dining/philosophers --model dining/odd_even -T n=5 -T episodes=4 -T rounds=12 --log-dir logs
