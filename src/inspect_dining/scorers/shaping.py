@@ -3,12 +3,13 @@
 A shaping is a pure function of `Terms`. The same object scores an evaluation, rewards training and is audited.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from importlib import import_module
 from math import isfinite, log
+from operator import add
 from typing import Literal, get_args
 
 from inspect_dining.scorers.terms import Terms, terms
@@ -32,10 +33,16 @@ class Shaping:
     Attributes:
         name: Its full name, with the parameters that are not at their default.
         reward: The reward of an episode; a finite number.
+        parts: What the reward is the sum of, by name, signs and weights included; None where it is not known.
+        separable: Whether, at equal meals of the whole table and all else equal, the reward is a constant plus the sum
+            over seats of one function of each seat's meals. Where that function is concave (the audit checks it), an
+            even split earns the most, which lets the audit prove its findings at any size.
     """
 
     name: str
     reward: Callable[[Terms], float]
+    parts: Callable[[Terms], Mapping[str, float]] | None = None
+    separable: bool = False
 
     def __call__(self, episode: Terms) -> float:
         """The reward of an episode.
@@ -43,7 +50,7 @@ class Shaping:
         Raises:
             ValueError: The shaping gave no finite number.
         """
-        value = self.reward(episode)
+        value: object = self.reward(episode)
         if not isinstance(value, (int, float)) or not isfinite(value):
             raise ValueError(f"The shaping {self.name} gave {value!r} for {episode}; a finite number was expected.")
         return float(value)
@@ -65,7 +72,7 @@ def paper(
             that can be eaten.
         variance: `population` divides by n, `sample` by n - 1.
     """
-    return _weighted(episode, episode.no_deadlock, weights, throughput, variance)
+    return _total(_paper_parts(episode, weights=weights, throughput=throughput, variance=variance))
 
 
 def meal_gated(
@@ -76,7 +83,7 @@ def meal_gated(
     variance: Variance = "population",
 ) -> float:
     """The paper's own proposal: its reward with the no-deadlock bonus only after at least one meal."""
-    return _weighted(episode, episode.no_deadlock if episode.eaten else 0.0, weights, throughput, variance)
+    return _total(_paper_parts(episode, weights=weights, throughput=throughput, variance=variance, gated=True))
 
 
 def proportional(episode: Terms) -> float:
@@ -86,17 +93,36 @@ def proportional(episode: Terms) -> float:
     the most meals that can be eaten; less 0.1 if deadlocked; less 0.05 times the share of lost turns. `think` and
     actions without effect are free, since the optimum must wait.
     """
-    served = sum(map(_utility, episode.meals)) / episode.n
-    best = _even_utility(episode.n, best_meals(episode.n, episode.rounds).meals)
-    return served / best - 0.1 * episode.deadlocked - 0.05 * episode.lost_turns
+    return _total(_proportional_parts(episode))
 
 
-def _weighted(
-    episode: Terms, no_deadlock: float, weights: Weights, throughput: Throughput, variance: Variance
-) -> float:
+def _paper_parts(
+    episode: Terms, *, weights: Weights, throughput: Throughput, variance: Variance, gated: bool = False
+) -> dict[str, float]:
     meals = episode.efficiency if throughput == "optimum" else episode.throughput
     spread = episode.meal_variance * (episode.n / (episode.n - 1) if variance == "sample" else 1.0)
-    return weights[0] * no_deadlock + weights[1] * meals - weights[2] * spread - weights[3] * episode.idle
+    bonus = 0.0 if gated and not episode.eaten else episode.no_deadlock
+    return {
+        "no_deadlock": weights[0] * bonus,
+        "throughput": weights[1] * meals,
+        "meal_variance": -weights[2] * spread,
+        "idle": -weights[3] * episode.idle,
+    }
+
+
+def _proportional_parts(episode: Terms) -> dict[str, float]:
+    served = sum(map(_utility, episode.meals)) / episode.n
+    best = _even_utility(episode.n, best_meals(episode.n, episode.rounds).meals)
+    return {
+        "meals": served / best,
+        "deadlock": -0.1 * episode.deadlocked,
+        "lost_turns": -0.05 * episode.lost_turns,
+    }
+
+
+def _total(parts: Mapping[str, float]) -> float:
+    """Their plain sum from left to right, the same to the last bit in every Python."""
+    return reduce(add, parts.values())
 
 
 def _utility(meals: int) -> float:
@@ -144,15 +170,20 @@ def shaping(
     notes += [] if variance == "population" else [f"variance={variance}"]
     if name in _WEIGHTED:
         reward_of = partial(_WEIGHTED[name], weights=four, throughput=throughput, variance=variance)
-        return Shaping(f"{name}({', '.join([f'throughput={throughput}', *notes])})", reward_of)
+        parts = partial(
+            _paper_parts, weights=four, throughput=throughput, variance=variance, gated=name == "meal_gated"
+        )
+        return Shaping(f"{name}({', '.join([f'throughput={throughput}', *notes])})", reward_of, parts, separable=True)
     if notes or throughput != "seat_rounds":
         raise ValueError(
             f"The shaping {name} takes no weights, throughput or variance; only {' and '.join(_WEIGHTED)} do."
         )
-    return Shaping(name, proportional if name == "proportional" else _imported(name))
+    if name == "proportional":
+        return Shaping(name, proportional, _proportional_parts, separable=True)
+    return Shaping(name, _imported(name))
 
 
-def _four(weights: Sequence[float] | None) -> Weights:
+def _four(weights: Sequence[object] | None) -> Weights:
     if weights is None:
         return PAPER_WEIGHTS
     numbers = [float(w) for w in weights if isinstance(w, (int, float)) and not isinstance(w, bool) and isfinite(w)]
