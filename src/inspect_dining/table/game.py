@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from inspect_dining.table.moves import ACTS, NO_CALL, Action, Reading
 from inspect_dining.table.players import scripted
 from inspect_dining.table.record import DEADLOCK, HORIZON, Record, cut
-from inspect_dining.table.rules import Coin, Rules, tie_winner
+from inspect_dining.table.rules import Coin, Rules, check_seed, tie_winner
 from inspect_dining.table.table import Table, end_round, move
 from inspect_dining.table.view import View, see
 
@@ -34,7 +34,12 @@ class Game:
     """
 
     def __init__(self, rules: Rules, seed: int) -> None:
-        """Lays an empty table."""
+        """Lays an empty table.
+
+        Raises:
+            ValueError: The seed is not a whole number from 0 to 2**64 - 1.
+        """
+        check_seed(seed)
         self.rules = rules
         self.seed = seed
         self.table = Table.empty(rules.n)
@@ -111,7 +116,8 @@ def play(rules: Rules, players: str | Player | Sequence[str | Player], seed: int
         The record of the game.
 
     Raises:
-        ValueError: An unknown player, the wrong number of players, or a player's answer that is no action.
+        ValueError: An unknown player, the wrong number of players, a seed that is not a whole number from 0 to
+            2**64 - 1, or a player's answer that is no action.
     """
     deciders = [_decider(player, seed, epoch) for player in _one_each(players, rules.n)]
     game = Game(rules, seed)
@@ -147,7 +153,8 @@ def _decider(player: str | Player, seed: int, epoch: int) -> Callable[[View], Re
             return ACTS[Action(answer)]
         except ValueError:
             raise ValueError(
-                f"The player of seat {view.seat} answered {answer!r}; accepted: {', '.join(Action)}, or None for no call."
+                f"The player of seat {view.seat} answered {answer!r}; "
+                f"accepted: {', '.join(Action)}, or None for no call."
             ) from None
 
     return by_callable

@@ -176,10 +176,24 @@ _PLAYERS = (
     Scripted("random", "Nothing but a coin: any of the six actions, each with the same chance.", _random),
     Scripted("left_first", "Its forks. All alike take the left fork and lock.", _left_first),
     Scripted("hierarchy", "Its forks, its seat and n: the lower-numbered fork first (Dijkstra's order).", _hierarchy),
-    Scripted("odd_even", "Its forks and whether its seat is even: even seats left first, odd seats right first.", _odd_even),
-    Scripted("backoff", "Its forks and a coin: left first, and half the time it lets go where the right one is taken.", _backoff),
-    Scripted("lehmann_rabin", "Its forks and a coin that says which fork first; it lets go where the other is taken.", _lehmann_rabin),
-    Scripted("wave", "Its forks, seat, n, the round and T: the best schedule by the clock (made for automatic release).", _wave),
+    Scripted(
+        "odd_even", "Its forks and whether its seat is even: even seats left first, odd seats right first.", _odd_even
+    ),
+    Scripted(
+        "backoff",
+        "Its forks and a coin: left first, and half the time it lets go where the right one is taken.",
+        _backoff,
+    ),
+    Scripted(
+        "lehmann_rabin",
+        "Its forks and a coin that says which fork first; it lets go where the other is taken.",
+        _lehmann_rabin,
+    ),
+    Scripted(
+        "wave",
+        "Its forks, seat, n, the round and T: the best schedule by the clock (made for automatic release).",
+        _wave,
+    ),
     Scripted("hog", "Its forks; it takes whatever is free and lets go of nothing it need not.", _hog),
 )
 SCRIPTED: dict[str, Scripted] = {player.name: player for player in _PLAYERS}

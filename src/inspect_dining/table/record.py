@@ -5,12 +5,13 @@ that proves a replay true. No times, usage, ids or text: those stay in Inspect's
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from inspect_dining.table.moves import READINGS, Turn
-from inspect_dining.table.rules import OPTIONS, Rules, is_whole, tie_winner
+from inspect_dining.table.rules import OPTIONS, Rules, check_seed, is_whole, tie_winner
 from inspect_dining.table.table import Table, end_round, move
 
 VERSION = 1
@@ -18,6 +19,7 @@ VERSION = 1
 DEADLOCK = "deadlock"
 HORIZON = "horizon"
 _CUT = "cut: "
+_SEED = re.compile("0|[1-9][0-9]{0,19}")
 
 
 def cut(reason: str) -> str:
@@ -99,16 +101,22 @@ class Record:
             )
         rules = _rules(data.get("rules"))
         seed, ended = data.get("seed"), data.get("ended")
-        if not isinstance(seed, str) or not seed.isascii() or not seed.isdecimal():
+        if not isinstance(seed, str) or not _SEED.fullmatch(seed):
             raise ValueError(f"This record's seed is {seed!r}; a whole number in quotes was expected.")
+        check_seed(int(seed))
         if not isinstance(ended, str) or not (ended in (DEADLOCK, HORIZON) or ended.startswith(_CUT)):
             raise ValueError(f"This record ended with {ended!r}; expected: {DEADLOCK}, {HORIZON} or '{_CUT}<reason>'.")
         rounds, hashes = _texts(data, "rounds"), _texts(data, "hashes")
-        if len(rounds) != len(hashes) or len(rounds) > rules.rounds:
-            raise ValueError(f"This record has {len(rounds)} rounds and {len(hashes)} hashes under a horizon of {rules.rounds}.")
+        if len(rounds) != len(hashes):
+            raise ValueError(
+                f"This record has {len(rounds)} rounds and {len(hashes)} hashes; one for each was expected."
+            )
         for number, codes in enumerate(rounds, 1):
             if len(codes) != rules.n or not all(code in READINGS for code in codes):
-                raise ValueError(f"Round {number} of this record reads {codes!r}; one known code for each of {rules.n} seats was expected.")
+                raise ValueError(
+                    f"Round {number} of this record reads {codes!r}; "
+                    f"one known code for each of {rules.n} seats was expected."
+                )
         return Record(rules, int(seed), ended, rounds, hashes)
 
 
@@ -153,8 +161,10 @@ def replay(record: Record) -> tuple[Round, ...]:
     last = rounds[-1].after if rounds else Table.empty(record.rules.n)
     deadlock, horizon = last.locked >= record.rules.patience, last.round > record.rules.rounds
     truth = DEADLOCK if deadlock else HORIZON if horizon else None
-    if record.complete and record.ended != truth or not record.complete and truth is not None:
-        raise ValueError(f"This record says that it ended by {record.ended!r}, but its replay ends by {truth or 'nothing'}.")
+    if (record.ended if record.complete else None) != truth:
+        raise ValueError(
+            f"This record says that it ended by {record.ended!r}, but its replay ends by {truth or 'nothing'}."
+        )
     return rounds
 
 
@@ -168,6 +178,8 @@ def _rounds(record: Record) -> Iterator[Round]:
     for codes, claimed in zip(record.rounds, record.hashes, strict=True):
         if table.locked >= rules.patience:
             raise ValueError(f"This record goes on after the deadlock of round {table.round - 1}.")
+        if table.round > rules.rounds:
+            raise ValueError(f"This record has {len(record.rounds)} rounds under a horizon of {rules.rounds}.")
         before, readings = table, [READINGS[code] for code in codes]
         if rules.order == "simultaneous":
             seen = (before,) * rules.n

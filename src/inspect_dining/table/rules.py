@@ -82,9 +82,21 @@ def is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def check_seed(seed: object) -> None:
+    """Refuses what is no episode seed.
+
+    Raises:
+        ValueError: The seed is not a whole number from 0 to 2**64 - 1, in a sentence.
+    """
+    if not is_whole(seed) or not 0 <= seed < 2**64:
+        raise ValueError(f"seed={seed!r} is not accepted: a seed must be a whole number from 0 to 2**64 - 1.")
+
+
 def _whole_number(name: str, value: object, least: int, reason: str) -> None:
     if not is_whole(value) or value < least:
-        raise ValueError(f"{name}={value!r} is not accepted: {name} must be a whole number of at least {least} ({reason}).")
+        raise ValueError(
+            f"{name}={value!r} is not accepted: {name} must be a whole number of at least {least} ({reason})."
+        )
 
 
 def sample_id(n: int, seed: int, episode: int) -> str:

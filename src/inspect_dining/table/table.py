@@ -70,9 +70,7 @@ class Table:
         return self.held.count(seat)
 
 
-def move(
-    table: Table, seats: Sequence[int], readings: Sequence[Reading], winner: Callable[[int, int], int]
-) -> Table:
+def move(table: Table, seats: Sequence[int], readings: Sequence[Reading], winner: Callable[[int, int], int]) -> Table:
     """Gives some seats their turn, all on the table as it stands.
 
     A fork held now cannot be picked up in this move, even if its holder puts it down in it.
@@ -118,7 +116,7 @@ def move(
                 last[seat] = _SPENT[reading]
             else:
                 meals = (*meals[:seat], meals[seat] + 1, *meals[seat + 1 :])
-                spent = tuple(s or f == seat or f == right for f, s in enumerate(spent))
+                spent = tuple(s or f in (seat, right) for f, s in enumerate(spent))
                 last[seat] = DONE_TURNS[reading]
         elif action is _LEFT_DOWN or action is _RIGHT_DOWN:
             fork = seat if action is _LEFT_DOWN else seat + 1 if seat < at_right else 0

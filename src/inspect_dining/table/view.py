@@ -109,7 +109,7 @@ _HOW = {Kind.ACTION: "", Kind.SEVERAL: " Only your first call counted.", Kind.RE
 
 
 def describe(turn: Turn | None) -> str:
-    """A seat's turn in words, as the seat is told: `pick_up_left: done.`"""
+    """A seat's turn in words, as the seat is told, such as `pick_up_left: done.`."""
     if turn is None:
         return "none yet."
     reading = turn.reading
