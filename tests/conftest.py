@@ -1,0 +1,26 @@
+"""What all tests share: the gate for slow tests, and hypothesis without a clock."""
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("no_clock", deadline=None)
+settings.load_profile("no_clock")
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Adds `--runslow`, except where the plugin pytest-inspect-evals is installed, which adds the very same."""
+    if not pluginmanager.hasplugin("pytest_inspect_evals"):
+        parser.addoption("--runslow", action="store_true", default=False, help="run tests marked slow")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the marker known."""
+    config.addinivalue_line("markers", "slow: takes long; runs only with --runslow")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skips slow tests unless they are asked for."""
+    if not config.getoption("--runslow"):
+        for item in items:
+            if "slow" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="slow; runs with --runslow"))
