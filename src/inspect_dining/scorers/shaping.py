@@ -186,7 +186,7 @@ def shaping(
 def _four(weights: Sequence[object] | None) -> Weights:
     if weights is None:
         return PAPER_WEIGHTS
-    numbers = [float(w) for w in weights if isinstance(w, (int, float)) and not isinstance(w, bool) and isfinite(w)]
+    numbers = [float(weight) for weight in weights if isfinite(weight)]
     if len(numbers) != len(weights) or len(numbers) != len(PAPER_WEIGHTS):
         raise ValueError(
             f"weights={weights!r} is not accepted: four finite numbers are expected, for no-deadlock, throughput, "
@@ -211,8 +211,10 @@ def _imported(name: str) -> Callable[[Terms], float]:
         raise ValueError(f"The shaping {name!r} is no function; a function that takes Terms is expected.")
 
     def reward_of(episode: Terms) -> float:
-        value: float = function(episode)
-        return value
+        value: object = function(episode)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError(f"The shaping {name} gave {value!r}; a finite number was expected.")
+        return float(value)
 
     return reward_of
 

@@ -16,6 +16,8 @@ from inspect_dining.table.table import Table, end_round, move
 
 VERSION = 1
 """The version of the record's format and of the rules it is replayed by."""
+RECORD = "inspect_dining:record"
+"""The key under which a sample's store holds its record in Inspect's log."""
 DEADLOCK = "deadlock"
 HORIZON = "horizon"
 _CUT = "cut: "

@@ -1,0 +1,143 @@
+"""One philosopher: a LangGraph graph over Inspect's own messages that only decides.
+
+The graph's state is a `Deliberation`. It is compiled once and has no checkpointer: whatever it remembers is state that
+the seat carries out of one turn and into the next. Any compiled graph or Inspect agent that keeps the same contract can
+take the seats: it gets messages and tools, asks the model, and hands back the model's reply. It never runs a tool and
+never answers one; reading the reply and moving the table belong to the dinner.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from inspect_ai.agent import AgentState
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, GenerateConfig, Model, ModelOutput
+from inspect_ai.tool import ToolInfo, ToolParams
+
+from inspect_dining.errors import BadInput
+from inspect_dining.philosophers.prompts import TOOLS
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
+
+
+class Deliberation(TypedDict, total=False):
+    """What a philosopher gets, and what it hands back.
+
+    `messages`, `tools`, `model` and `config` are given anew for every turn; `output` must be in the state that comes
+    out. Every other key is the philosopher's own memory: it comes back in with the next turn.
+    """
+
+    messages: list[ChatMessage]
+    tools: list[ToolInfo]
+    model: Model
+    config: GenerateConfig
+    output: ModelOutput
+
+
+Decide = Callable[[Deliberation], Awaitable[Deliberation]]
+"""A philosopher: takes a deliberation and gives it back with the model's reply in `output`."""
+
+_GIVEN = ("messages", "tools", "model", "config", "output")
+_NO_STEP_CAP = 1_000_000
+"""LangGraph ends a graph after 25 steps unless told otherwise."""
+
+
+@cache
+def tools() -> tuple[ToolInfo, ...]:
+    """The six tools as Inspect offers them to a model; they are never executed."""
+    return tuple(
+        ToolInfo(name=action.value, description=text, parameters=ToolParams()) for action, text in TOOLS.items()
+    )
+
+
+@cache
+def philosopher() -> Decide:
+    """The philosopher that sits down by default: a graph of one node that asks the model once."""
+    from langgraph.graph import END, START, StateGraph
+
+    async def decide(state: Deliberation) -> Deliberation:
+        output = await state["model"].generate(
+            state["messages"], tools=state["tools"], tool_choice="auto", config=state["config"]
+        )
+        return {"output": output}
+
+    graph = StateGraph(Deliberation)
+    graph.add_node("decide", decide)
+    graph.add_edge(START, "decide")
+    graph.add_edge("decide", END)
+    return _by_graph("the philosopher", graph.compile())
+
+
+def load_philosopher(name: str | None) -> Decide:
+    """A philosopher of one's own.
+
+    Args:
+        name: `package.module:name` of a compiled LangGraph graph, of an Inspect agent, or of an `@agent` function
+            without required arguments; None for the default.
+
+    Returns:
+        The philosopher.
+
+    Raises:
+        BadInput: There is no such thing, or it cannot take a seat.
+    """
+    if name is None:
+        return philosopher()
+    module, _, attribute = name.partition(":")
+    try:
+        found: object = getattr(import_module(module), attribute) if attribute else None
+    except (ImportError, AttributeError, ValueError) as error:
+        raise BadInput(f"The philosopher {name!r} cannot be imported: {error}.") from error
+    from langchain_core.runnables import Runnable
+
+    if isinstance(found, Runnable):
+        return _by_graph(name, found)
+    if callable(found):
+        from inspect_ai.agent import is_agent
+
+        agent = found if is_agent(found) else found()
+        if callable(agent):
+            return _by_agent(name, agent)
+    raise BadInput(
+        f"The philosopher {name!r} cannot take a seat; accepted is package.module:name of a compiled LangGraph graph or "
+        "of an Inspect agent."
+    )
+
+
+def _by_graph(name: str, graph: "Runnable[Any, Any]") -> Decide:
+    async def decide(given: Deliberation) -> Deliberation:
+        state = await graph.ainvoke(given, {"recursion_limit": _NO_STEP_CAP})
+        if not isinstance(state.get("output"), ModelOutput):
+            raise TypeError(f"{name} handed back no model reply: its state must hold a ModelOutput in 'output'.")
+        return state
+
+    return decide
+
+
+def _by_agent(name: str, agent: Callable[..., Awaitable[AgentState]]) -> Decide:
+    async def decide(given: Deliberation) -> Deliberation:
+        asked = len(given["messages"])
+        state = await agent(
+            AgentState(messages=list(given["messages"])),
+            tools=given["tools"],
+            model=given["model"],
+            config=given["config"],
+        )
+        if state.output.empty or not all(isinstance(m, ChatMessageAssistant) for m in state.messages[asked:]):
+            raise TypeError(
+                f"{name} must hand back the model's reply in state.output and answer no tool call: the dinner does."
+            )
+        return {"output": state.output}
+
+    return decide
+
+
+def memory_of(state: Deliberation) -> Deliberation:
+    """What a philosopher carries into its next turn: all of its state but what every turn gives anew."""
+    kept: Deliberation = {}
+    for key in state:
+        if key not in _GIVEN:
+            kept[key] = state[key]  # type: ignore[literal-required]  # keys of a philosopher of one's own
+    return kept

@@ -1,0 +1,191 @@
+"""The dinner: turn-taking under Inspect.
+
+One long-lived agent span per philosopher makes a lane in the viewer; the dinner opens a span per round beside them and
+puts one table card in it. In a simultaneous round every seat is asked before any reply is awaited. The record is in the
+store after every round, so that whatever ends the sample early leaves the true account of the rounds that were played.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+from anyio.abc import TaskGroup
+from inspect_ai.log import transcript
+from inspect_ai.model import ModelOutput
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import LimitExceededError, span
+
+from inspect_dining.errors import BadInput
+from inspect_dining.philosophers.graph import load_philosopher
+from inspect_dining.philosophers.prompts import system_prompt
+from inspect_dining.solvers.internals import have_tool_approval
+from inspect_dining.solvers.seat import SOURCE, ContextOverflow, Lane, Memory, Seat
+from inspect_dining.table.chronicle import account, ending, meals_by_seat, round_card
+from inspect_dining.table.game import Game
+from inspect_dining.table.moves import Reading, Turn
+from inspect_dining.table.record import RECORD
+from inspect_dining.table.rules import Rules, Split, episode_seed, is_whole
+from inspect_dining.table.view import View
+
+@solver
+def dinner(
+    rules: Rules | dict[str, str | int] | None = None,
+    memory: Memory = 0,
+    rescue: bool = False,
+    philosopher: str | None = None,
+    split: Split = "test",
+) -> Solver:
+    """Seats one philosopher at every place and plays a game to its end.
+
+    The sample's metadata may hold `rules` (see `Rules.options`), which win over the argument; its id keys the game's
+    chance. Models are bound by role: `seat_0`, `seat_1` and so on, else the model of the evaluation.
+
+    Args:
+        rules: The rules of the game, where the samples do not state them.
+        memory: What a seat remembers: its own last k turns, or `chat` for its whole conversation.
+        rescue: Whether one unambiguous call in the text counts where there is no native call.
+        philosopher: `package.module:name` of a philosopher of one's own (see `philosophers.graph`).
+        split: Which family of games a sample id names.
+
+    Raises:
+        BadInput: An argument is not accepted.
+    """
+    memory = accept_memory(memory)
+    decide = load_philosopher(philosopher)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        refuse_approval()
+        options = state.metadata.get("rules", rules)
+        if isinstance(options, dict):
+            options = Rules(**options)
+        if not isinstance(options, Rules):
+            raise BadInput("The dinner has no rules: give them to the solver, or in the metadata of the sample.")
+        about: dict[str, str | int] = {"episode": str(state.sample_id), "epoch": state.epoch}
+        seats = [Seat(i, decide, system_prompt(options), about, memory, rescue) for i in range(options.n)]
+        game = Game(options, episode_seed(split, str(state.sample_id)))
+        stopped = "stopped"
+        failure: Exception | None = None
+        try:
+            async with _table(seats) as table:
+                try:
+                    await _play(game, table, state)
+                except ContextOverflow as overflow:
+                    stopped = str(overflow)
+                    table.abandon()
+                except LimitExceededError as limit:
+                    stopped, failure = f"{limit.type} limit", limit
+                    table.abandon()
+                except Exception as error:  # raised again below, once no seat is waiting for a reply any more
+                    stopped, failure = f"error ({type(error).__name__})", error
+                    table.abandon()
+                finally:
+                    # a span logs what changed in the store while it was open; the lanes need not repeat the record
+                    state.store.delete(RECORD)
+        finally:
+            # also on a cancellation, which no handler above catches
+            record = game.record(unfinished=stopped)
+            state.store.set(RECORD, record.to_dict())
+        if failure is not None:
+            raise failure
+        transcript().info(account(record), source=SOURCE)
+        state.output = ModelOutput.from_content(
+            "dinner", f"{ending(record)} Meals: {sum(game.table.meals)} ({meals_by_seat(game.table)})."
+        )
+        return state
+
+    return solve
+
+
+def accept_memory(memory: object) -> Memory:
+    """The memory that was asked for.
+
+    Raises:
+        BadInput: It is neither a whole number of turns nor `chat`.
+    """
+    if memory == "chat":
+        return "chat"
+    if is_whole(memory) and memory >= 0:
+        return memory
+    raise BadInput(f"memory={memory!r} is not accepted: give a whole number of turns to remember (0: none), or chat.")
+
+
+def refuse_approval() -> None:
+    """Refuses an approval policy.
+
+    Raises:
+        BadInput: One is in force.
+    """
+    if have_tool_approval():
+        raise BadInput(
+            "An approval policy is in force, and a dinner has nothing to approve: its tool calls are moves in a game and "
+            "are never executed. Leave --approval out."
+        )
+
+
+class _Table:
+    """The seats' lanes, asked together and told together."""
+
+    def __init__(self, seats: list[Seat], tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        sender, self._replies = anyio.create_memory_object_stream[tuple[int, Reading | Exception]](len(seats))
+        self._lanes = []
+        for seat in seats:
+            views, inbox = anyio.create_memory_object_stream[View | tuple[Turn, int]](2)
+            self._lanes.append(Lane(seat, views, inbox, sender.clone()))
+            tasks.start_soon(self._lanes[-1].run)
+        sender.close()
+
+    async def ask(self, game: Game) -> list[Reading]:
+        """Shows every seat to move its view, then awaits all of their decisions.
+
+        Raises:
+            Exception: What the first seat that failed raised.
+        """
+        for number in game.to_move:
+            await self._lanes[number].views.send(game.view(number))
+        readings: dict[int, Reading] = {}
+        while len(readings) < len(game.to_move):
+            number, reply = await self._replies.receive()
+            if isinstance(reply, Exception):
+                raise reply
+            readings[number] = reply
+        return [readings[number] for number in game.to_move]
+
+    async def tell(self, game: Game, seats: tuple[int, ...]) -> None:
+        """Tells seats what came of their turn."""
+        for number in seats:
+            turn = game.table.last[number]
+            if turn is not None:
+                await self._lanes[number].views.send((turn, game.table.meals[number]))
+
+    def abandon(self) -> None:
+        """Ends every lane at once, also one that waits for a reply."""
+        self._tasks.cancel_scope.cancel()
+
+    def close(self) -> None:
+        """Lets every lane end once it has heard everything."""
+        for lane in self._lanes:
+            lane.views.close()
+
+
+@asynccontextmanager
+async def _table(seats: list[Seat]) -> AsyncIterator[_Table]:
+    """Opens a lane for every seat, and waits until all have ended."""
+    async with anyio.create_task_group() as tasks:
+        table = _Table(seats, tasks)
+        yield table
+        table.close()
+
+
+async def _play(game: Game, table: _Table, state: TaskState) -> None:
+    """Plays to the end, one span and one card a round."""
+    while not game.over:
+        before, closed = game.table, False
+        async with span(f"round {before.round}", type="round"):
+            while not closed:
+                moving = game.to_move
+                closed = game.move(await table.ask(game))
+                await table.tell(game, moving)
+            transcript().info(round_card(game.rules, before, game.table), source=SOURCE)
+        # outside the round's span, which would log this change once more
+        state.store.set(RECORD, game.record().to_dict())

@@ -1,0 +1,160 @@
+"""One seat under Inspect: a lane of its own in the viewer, its model, its memory, and its conversation."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from inspect_ai.log import transcript
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
+    ChatMessageUser,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    get_model,
+    model_roles,
+)
+from inspect_ai.util import span
+
+from inspect_dining.philosophers.graph import Decide, Deliberation, memory_of, tools
+from inspect_dining.philosophers.prompts import observation
+from inspect_dining.philosophers.reading import Stop, read, reply_of
+from inspect_dining.solvers.internals import active_generate_config
+from inspect_dining.table.moves import Outcome, Reading, Turn
+from inspect_dining.table.view import View, describe
+
+Memory = int | Literal["chat"]
+"""What a seat remembers: its own last k turns (0: none), or its whole conversation."""
+
+MAX_TOKENS = 2048
+"""The most tokens of one reply, unless the user sets another limit."""
+EXTRA_CALL = "One action a turn: only your first call counted."
+SOURCE = "inspect_dining"
+"""The source that the dinner's info events name."""
+
+
+class ContextOverflow(Exception):
+    """A model's context could not hold the conversation; the game is cut."""
+
+
+@dataclass(slots=True)
+class Seat:
+    """One philosopher at the table.
+
+    Attributes:
+        number: The seat, 0 to n-1.
+        decide: Its philosopher.
+        system: The system prompt.
+        about: What every observation's metadata says of the episode.
+        memory: What it remembers.
+        rescue: Whether an unambiguous call in the text counts where there is no native call.
+    """
+
+    number: int
+    decide: Decide
+    system: str
+    about: dict[str, str | int]
+    memory: Memory
+    rescue: bool
+    _model: Model = field(init=False)
+    _config: GenerateConfig = field(init=False)
+    _mind: Deliberation = field(default_factory=lambda: Deliberation())
+    _seen: list[View] = field(default_factory=list)
+    _conversation: list[ChatMessage] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        role = f"seat_{self.number}"
+        self._model = get_model(role=role, default=get_model())
+        if role in model_roles():
+            own = self._model.config
+            self._config = GenerateConfig(
+                max_tokens=MAX_TOKENS if own.max_tokens is None else None,
+                parallel_tool_calls=False if own.parallel_tool_calls is None else None,
+            )
+        else:
+            # a copy that counts tokens for this seat; Inspect merges the run's settings into the original model only
+            self._config = active_generate_config()
+
+    async def turn(self, view: View) -> Reading:
+        """Asks the philosopher for its decision.
+
+        Raises:
+            ContextOverflow: The conversation no longer fits the model's context.
+            RuntimeError: The provider gave no reply; an error is never read as a quiet philosopher.
+        """
+        about = {**self.about, "seat": self.number, "round": view.round}
+        recalled = self._seen[-self.memory :] if isinstance(self.memory, int) and self.memory else []
+        asked = ChatMessageUser(content=observation(view, recalled), metadata=about)
+        if not self._conversation:
+            self._conversation = [ChatMessageSystem(content=self.system)]
+        self._conversation.append(asked)
+        self._mind = await self.decide(
+            {
+                **self._mind,
+                "messages": list(self._conversation),
+                "tools": list(tools()),
+                "model": self._model,
+                "config": self._config,
+            }
+        )
+        output = self._mind["output"]
+        self._mind = memory_of(self._mind)
+        reading = self._read(output)
+        self._seen.append(view)
+        if self.memory == "chat":
+            self._conversation.append(output.message)
+        else:
+            self._conversation = []
+        return reading
+
+    def _read(self, output: ModelOutput) -> Reading:
+        reply = reply_of(output) if output.choices else None
+        if reply is not None and reply.stop is Stop.OVERFLOW:
+            raise ContextOverflow(f"the context of philosopher {self.number} overflowed")
+        if reply is None or output.error and reply.stop is not Stop.REFUSED:
+            raise RuntimeError(
+                f"The model of philosopher {self.number} ({self._model}) gave no reply: {output.error or 'no choices'}."
+            )
+        return read(reply, self.rescue)
+
+    def answer(self, turn: Turn, meals: int) -> None:
+        """Tells the seat what came of its turn: a line in its lane and, in a kept conversation, one answer a call."""
+        came = describe(turn)
+        mark = "" if turn.outcome is Outcome.DONE else "✗ "
+        transcript().info(f"{mark}{came} Meals: {meals}.", source=SOURCE)
+        if self.memory == "chat":
+            latest = self._conversation[-1]
+            calls = latest.tool_calls or [] if isinstance(latest, ChatMessageAssistant) else []
+            self._conversation += [
+                ChatMessageTool(
+                    content=came if place == 0 else EXTRA_CALL, tool_call_id=call.id, function=call.function
+                )
+                for place, call in enumerate(calls)
+            ]
+
+
+@dataclass(slots=True)
+class Lane:
+    """The channel between the dinner and one seat's own task, in which all of the seat's events happen."""
+
+    seat: Seat
+    views: MemoryObjectSendStream[View | tuple[Turn, int]]
+    _inbox: MemoryObjectReceiveStream[View | tuple[Turn, int]]
+    _outbox: MemoryObjectSendStream[tuple[int, Reading | Exception]]
+
+    async def run(self) -> None:
+        """Takes turns until the dinner closes the channel; a failure is handed to the dinner, which settles the game."""
+        async with span(f"philosopher {self.seat.number}", type="agent"), self._inbox, self._outbox:
+            async for told in self._inbox:
+                if isinstance(told, View):
+                    try:
+                        reply: Reading | Exception = await self.seat.turn(told)
+                    except Exception as error:  # every failure ends the episode, in the dinner's own words
+                        reply = error
+                    await self._outbox.send((self.seat.number, reply))
+                else:
+                    self.seat.answer(*told)

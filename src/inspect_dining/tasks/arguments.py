@@ -1,0 +1,104 @@
+"""Reading task arguments as they come from a command line or from Python, before any model is called."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+from inspect_dining.errors import BadInput
+from inspect_dining.table.rules import is_whole
+
+
+def refuse_unknown(given: Iterable[str], accepted: Sequence[str]) -> None:
+    """Refuses arguments that the task does not have; Inspect itself only warns.
+
+    Raises:
+        BadInput: There is one; the sentence names the nearest and all that there are.
+    """
+    for name in given:
+        near = get_close_matches(name, accepted, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise BadInput(f"The task philosophers has no argument {name!r}.{hint} Accepted: {', '.join(accepted)}.")
+
+
+def items(value: object) -> list[object]:
+    """A list of values from a list, a comma string or a single value."""
+    if isinstance(value, str):
+        return [item.strip() for item in value.split(",")]
+    if isinstance(value, Sequence):
+        return list(value)
+    return [value]
+
+
+def whole_numbers(name: str, value: object, least: int) -> list[int]:
+    """Distinct whole numbers from a list, a comma string or a single value.
+
+    Raises:
+        BadInput: One is no whole number of at least `least`, or comes twice.
+    """
+    numbers = [int(v) if isinstance(v, str) and re.fullmatch(r"\d+", v) else v for v in items(value)]
+    whole = [number for number in numbers if is_whole(number) and number >= least]
+    if not numbers or len(whole) < len(numbers):
+        raise BadInput(
+            f"{name}={value!r} is not accepted: {name} must be a whole number of at least {least}, or several of them "
+            f"such as {name}=5,10,15."
+        )
+    if len(set(whole)) < len(whole):
+        raise BadInput(f"{name}={value!r} names a number twice; give each one once.")
+    return whole
+
+
+def whole_number(name: str, value: object, least: int) -> int:
+    """One whole number of at least `least`.
+
+    Raises:
+        BadInput: It is not.
+    """
+    if not is_whole(value) or value < least:
+        raise BadInput(f"{name}={value!r} is not accepted: {name} must be a whole number of at least {least}.")
+    return value
+
+
+def truth(name: str, value: object) -> bool:
+    """True or false.
+
+    Raises:
+        BadInput: It is neither.
+    """
+    if not isinstance(value, bool):
+        raise BadInput(f"{name}={value!r} is not accepted: give true or false.")
+    return value
+
+
+def numbers(name: str, value: object) -> list[float] | None:
+    """Numbers from a list or a comma string, or None for none given.
+
+    Raises:
+        BadInput: One is no number.
+    """
+    if value is None:
+        return None
+    try:
+        return [float(str(item)) for item in items(value)]
+    except ValueError:
+        raise BadInput(f"{name}={value!r} is not accepted: give numbers such as {name}=1,0.5,0.3,0.1.") from None
+
+
+def refuse_odd_roles(roles: Mapping[str, object], smallest: int) -> None:
+    """Refuses model roles that no seat of every table would take.
+
+    Args:
+        roles: The model roles of the evaluation.
+        smallest: The smallest table's n.
+
+    Raises:
+        BadInput: A role is no seat, or is bound to several models.
+    """
+    for role, bound in roles.items():
+        seat = re.fullmatch(r"seat_(0|[1-9]\d*)", role)
+        if seat is None or int(seat[1]) >= smallest:
+            raise BadInput(
+                f"There is no seat for the model role {role!r}; at a table of {smallest} the roles are seat_0 to "
+                f"seat_{smallest - 1}."
+            )
+        if isinstance(bound, list):
+            raise BadInput(f"The role {role} is bound to {len(bound)} models; a seat takes one.")

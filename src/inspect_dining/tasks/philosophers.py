@@ -1,0 +1,167 @@
+"""The task `inspect_dining/philosophers`: games of dining philosophers, one sample each."""
+
+import inspect
+from collections.abc import Sequence
+
+import click
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig, model_roles
+from inspect_ai.viewer import SampleScoreView, ScoreColorScale, TaskSamplesColumn, TaskSamplesView, ViewerConfig
+
+from inspect_dining.errors import BadInput
+from inspect_dining.philosophers.prompts import prompt_hash
+from inspect_dining.scorers import scores
+from inspect_dining.scorers.shaping import Throughput, Variance
+from inspect_dining.scorers.shaping import shaping as shaping_named
+from inspect_dining.solvers.dinner import accept_memory, dinner, refuse_approval
+from inspect_dining.solvers.seat import MAX_TOKENS, Memory
+from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties, sample_id
+from inspect_dining.tasks.arguments import (
+    numbers,
+    refuse_odd_roles,
+    refuse_unknown,
+    truth,
+    whole_number,
+    whole_numbers,
+)
+
+VERSION = "1-A"
+"""Comparability of scores, then of the interface; neither is ever reset."""
+PAPER_SIZES = (5, 10, 15)
+"""The table sizes of the paper (arXiv 2606.07845)."""
+
+
+@task
+def philosophers(
+    n: int | str | Sequence[int] = PAPER_SIZES,
+    episodes: int = 30,
+    rounds: int = 30,
+    order: Order = "simultaneous",
+    release: Release = "auto",
+    ties: Ties = "random",
+    patience: int = 1,
+    hint: Hint = "none",
+    memory: Memory = 0,
+    rescue: bool = False,
+    shaping: str = "paper",
+    weights: str | Sequence[float] | None = None,
+    throughput: Throughput = "seat_rounds",
+    variance: Variance = "population",
+    philosopher: str | None = None,
+    seed: int = 0,
+    **unknown: object,
+) -> Task:
+    """N language models sit down as dining philosophers.
+
+    Args:
+        n: Seats at the table, or several sizes (`5,10,15`).
+        episodes: Games of each size.
+        rounds: The horizon T of a game.
+        order: `simultaneous` or `sequential`.
+        release: What becomes of forks after a meal: `auto` or `manual`.
+        ties: Who gets a fork that both neighbours reach for: `random`, `rotate` or `lowest`.
+        patience: Consecutive locked rounds that make a deadlock.
+        hint: `parity` tells each seat whether its number is even or odd; the paper gave no hint.
+        memory: A seat's own last k turns, or `chat` for its whole conversation.
+        rescue: Whether one unambiguous call in the text counts where there is no native call.
+        shaping: The reward: `paper`, `meal_gated`, `proportional`, or `package.module:function`.
+        weights: The four weights of `paper` and `meal_gated`.
+        throughput: Their normaliser of throughput: `seat_rounds` or `optimum`.
+        variance: Their variance of meals: `population` or `sample`.
+        philosopher: `package.module:name` of a LangGraph graph or Inspect agent of one's own.
+        seed: Names the family of games; the same seed gives the same games.
+        unknown: Refused.
+
+    Raises:
+        BadInput: An argument, a model role or an approval policy is not accepted, in a sentence.
+    """
+    accepted = [name for name in inspect.signature(philosophers).parameters if name != "unknown"]
+    refuse_unknown((name for name in unknown if name != "model"), accepted)
+    refuse_approval()
+    sizes = whole_numbers("n", n, 2)
+    refuse_odd_roles(model_roles(), min(sizes))
+    games, family = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
+    kept, four = accept_memory(memory), numbers("weights", weights)
+    try:
+        tables = [
+            Rules(size, rounds, order=order, release=release, ties=ties, patience=patience, hint=hint)
+            for size in sizes
+        ]
+        reward = scores.reward(shaping, weights=four, throughput=throughput, variance=variance)
+        rewarded = shaping_named(shaping, weights=four, throughput=throughput, variance=variance).name
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    solver = dinner(memory=kept, rescue=truth("rescue", rescue), philosopher=philosopher)
+    _announce(tables, games)
+    return Task(
+        dataset=MemoryDataset(
+            [_sample(rules, family, episode) for rules in tables for episode in range(games)], name="philosophers"
+        ),
+        solver=solver,
+        scorer=[
+            scores.efficiency(),
+            scores.no_deadlock(),
+            reward,
+            scores.proportional(),
+            scores.throughput(),
+            scores.meal_variance(),
+            scores.idle(),
+            scores.jain(),
+            scores.starved(),
+            scores.lost_turns(),
+        ],
+        config=GenerateConfig(max_tokens=MAX_TOKENS, parallel_tool_calls=False),
+        headline_metric="efficiency",
+        version=VERSION,
+        metadata={"reward": rewarded, "prompt": [prompt_hash(rules) for rules in tables]},
+        viewer=VIEWER,
+    )
+
+
+def _sample(rules: Rules, seed: int, episode: int) -> Sample:
+    words = ", ".join(f"{key} {value}" for key, value in rules.options().items())
+    return Sample(
+        id=sample_id(rules.n, seed, episode),
+        input=f"A dinner: {words}.",
+        target="Everyone eats, and nobody waits for ever.",
+        metadata={"n": rules.n, "rules": rules.options()},
+    )
+
+
+def _announce(tables: list[Rules], games: int) -> None:
+    calls = sum(games * rules.n * rules.rounds for rules in tables)
+    sizes = ", ".join(str(rules.n) for rules in tables)
+    click.echo(
+        f"inspect_dining: {games * len(tables):,} games (n = {sizes}), at most {calls:,} model calls an epoch.", err=True
+    )
+
+
+_GOOD = ScoreColorScale(palette="good-high", min=0, max=1)
+_BAD = ScoreColorScale(palette="good-low", min=0, max=1)
+_COLUMNS = ("efficiency", "no_deadlock", "reward", "proportional", "throughput", "meal_variance", "idle", "jain")
+
+VIEWER = ViewerConfig(
+    sample_score_view=SampleScoreView(default="grid"),
+    task_samples_view=TaskSamplesView(
+        name="Dinners",
+        columns=[
+            *(TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "epoch", "answer")),
+            *(TaskSamplesColumn.score(name) for name in (*_COLUMNS, "starved", "lost_turns")),
+            *(TaskSamplesColumn(id=name) for name in ("tokens", "limit", "error")),
+            TaskSamplesColumn(id="input", visible=False),
+            TaskSamplesColumn(id="target", visible=False),
+        ],
+        compact_scores=True,
+        multiline=False,
+        color_scales_enabled=True,
+        score_color_scales={
+            **dict.fromkeys(("efficiency", "no_deadlock", "jain", "proportional"), _GOOD),
+            "throughput": ScoreColorScale(palette="good-high", min=0, max=0.2),
+            **dict.fromkeys(("idle", "starved", "lost_turns"), _BAD),
+            "meal_variance": ScoreColorScale(palette="good-low", min=0),
+            "reward": "good-high",
+        },
+    ),
+)
+"""How Inspect's viewer lists the games: meals by seat, then ten scores with colour scales."""
