@@ -102,12 +102,16 @@ def best_meals(n: int, rounds: int) -> Best:
     return Best(_bound(n, rounds), exact=False) if rounds > 2 else Best(0, exact=True)
 
 
-@lru_cache(maxsize=256)
 def _bound(n: int, rounds: int) -> int:
-    """The floor of the linear programme, for 3 rounds or more.
+    """The floor of the linear programme, for 3 rounds or more."""
+    return int(n * _meals_per_seat(rounds) + 1e-6)
 
-    A meal takes both forks in its round and the round before, and one of them two rounds before; averaged over the
-    ring, each fork serves at most one seat in each round.
+
+@lru_cache(maxsize=256)
+def _meals_per_seat(rounds: int) -> float:
+    """The linear programme: the most meals per seat, averaged over the ring, so that no fork serves two at once.
+
+    A meal takes both forks in its round and the round before, and one of them two rounds before.
     """
     from scipy.optimize import linprog
     from scipy.sparse import diags_array
@@ -117,7 +121,7 @@ def _bound(n: int, rounds: int) -> int:
     ones = [1.0] * rounds
     # The stubs of scipy know only dense matrices here.
     result = linprog([-1.0] * rounds, A_ub=use, b_ub=ones, bounds=limits, method="highs")  # type: ignore[call-overload]
-    return int(-result.fun * n + 1e-6)
+    return float(-result.fun)
 
 
 _GAINS: dict[int, str] = {
