@@ -101,14 +101,14 @@ def load_philosopher(name: str | None) -> Decide:
         if callable(agent):
             return _by_agent(name, agent)
     raise BadInput(
-        f"The philosopher {name!r} cannot take a seat; accepted is package.module:name of a compiled LangGraph graph or "
-        "of an Inspect agent."
+        f"The philosopher {name!r} cannot take a seat; accepted is package.module:name of a compiled LangGraph graph "
+        "or of an Inspect agent."
     )
 
 
 def _by_graph(name: str, graph: "Runnable[Any, Any]") -> Decide:
     async def decide(given: Deliberation) -> Deliberation:
-        state = await graph.ainvoke(given, {"recursion_limit": _NO_STEP_CAP})
+        state: Deliberation = await graph.ainvoke(given, {"recursion_limit": _NO_STEP_CAP})
         if not isinstance(state.get("output"), ModelOutput):
             raise TypeError(f"{name} handed back no model reply: its state must hold a ModelOutput in 'output'.")
         return state

@@ -21,6 +21,7 @@ from inspect_dining.table.players import scripted
 from inspect_dining.table.rules import Coin, episode_seed
 from inspect_dining.table.view import parse
 
+_PLAIN = GenerateConfig()
 CHECKPOINT = "checkpoint"
 """The name of the provider's one model that is not scripted."""
 
@@ -33,7 +34,7 @@ class ScriptedAPI(ModelAPI):
         model_name: str,
         base_url: str | None = None,
         api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),
+        config: GenerateConfig = _PLAIN,
         **model_args: object,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
@@ -72,7 +73,7 @@ def _seat(
     model_name: str,
     base_url: str | None = None,
     api_key: str | None = None,
-    config: GenerateConfig = GenerateConfig(),
+    config: GenerateConfig = _PLAIN,
     **model_args: object,
 ) -> ModelAPI:
     """Whoever answers to a name: a trained checkpoint, or a scripted player."""

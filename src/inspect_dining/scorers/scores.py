@@ -17,8 +17,17 @@ from inspect_dining.table.chronicle import account
 from inspect_dining.table.optimum import best_meals
 from inspect_dining.table.record import RECORD, Record
 
-def _scorer(value: Callable[[Terms], float], formula: Callable[[Terms, float], str]) -> Scorer:
-    """A scorer of one number, told in a sentence above the account of the game."""
+DECIMALS = 4
+"""Scores are rounded for the reader of a log; the record gives them exactly."""
+
+
+def _scorer(
+    value: Callable[[Terms], float], formula: Callable[[Terms, float], str], *, opening: bool = False
+) -> Scorer:
+    """A scorer of one number, told in a sentence above the account of the game.
+
+    With `opening` its metadata holds what the metrics of deadlock and of the first round need.
+    """
 
     async def score(state: TaskState, target: Target) -> Score:
         data = state.store.get(RECORD)
@@ -30,27 +39,37 @@ def _scorer(value: Callable[[Terms], float], formula: Callable[[Terms, float], s
             return Score.unscored(reason=record.ended, explanation=told)
         episode = terms(record)
         number = value(episode)
-        return Score(
-            value=round(number, 6),
-            answer="/".join(map(str, episode.meals)),
-            explanation=f"{formula(episode, number)}\n\n{told}",
-            metadata={
-                "n": episode.n,
+        about: dict[str, object] = {"n": episode.n, "record": _digest(record)}
+        if opening:
+            about |= {
                 "rounds": episode.rounds,
                 "played": episode.played,
                 "deadlocked": episode.deadlocked,
                 "first_round": record.rounds[0],
-                "record": sha256(record.to_json().encode()).hexdigest()[:16],
-            },
+            }
+        return Score(
+            value=round(number, DECIMALS),
+            answer="/".join(map(str, episode.meals)),
+            explanation=f"{formula(episode, number)}\n\n{told}",
+            metadata=about,
         )
 
     return score
 
 
+def _digest(record: Record) -> str:
+    """16 hex digits that tell two records apart."""
+    return sha256(record.to_json().encode()).hexdigest()[:16]
+
+
 @scorer(metrics=[per_size(share=True), survival(), convergence()])
 def no_deadlock() -> Scorer:
     """1 if the episode did not deadlock, else 0."""
-    return _scorer(lambda t: t.no_deadlock, lambda t, _: "No deadlock: 1." if t.no_deadlock else "Deadlock: 0.")
+    return _scorer(lambda t: t.no_deadlock, _deadlock, opening=True)
+
+
+def _deadlock(t: Terms, value: float) -> str:
+    return f"No deadlock: {'no' if t.deadlocked else 'yes'} = {value:.0f}."
 
 
 @scorer(metrics=[per_size()])
@@ -115,9 +134,7 @@ def jain() -> Scorer:
 @scorer(metrics=[per_size()])
 def starved() -> Scorer:
     """Share of seats without a meal."""
-    return _scorer(
-        lambda t: t.starved, lambda t, v: f"{t.meals.count(0)} of {t.n} seats ate nothing = {v:.4f}."
-    )
+    return _scorer(lambda t: t.starved, lambda t, v: f"{t.meals.count(0)} of {t.n} seats ate nothing = {v:.4f}.")
 
 
 @scorer(metrics=[pooled(), per_size()])

@@ -27,6 +27,7 @@ from inspect_dining.table.record import RECORD
 from inspect_dining.table.rules import Rules, Split, episode_seed, is_whole
 from inspect_dining.table.view import View
 
+
 @solver
 def dinner(
     rules: Rules | dict[str, str | int] | None = None,
@@ -75,7 +76,7 @@ def dinner(
                 except LimitExceededError as limit:
                     stopped, failure = f"{limit.type} limit", limit
                     table.abandon()
-                except Exception as error:  # raised again below, once no seat is waiting for a reply any more
+                except Exception as error:  # noqa: BLE001  raised again below, once no seat waits for a reply
                     stopped, failure = f"error ({type(error).__name__})", error
                     table.abandon()
                 finally:
@@ -117,8 +118,8 @@ def refuse_approval() -> None:
     """
     if have_tool_approval():
         raise BadInput(
-            "An approval policy is in force, and a dinner has nothing to approve: its tool calls are moves in a game and "
-            "are never executed. Leave --approval out."
+            "An approval policy is in force, and a dinner has nothing to approve: its tool calls are moves in a game "
+            "and are never executed. Leave --approval out."
         )
 
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from inspect_ai.log import transcript
 from inspect_ai.model import (
@@ -92,15 +91,13 @@ class Seat:
         if not self._conversation:
             self._conversation = [ChatMessageSystem(content=self.system)]
         self._conversation.append(asked)
-        self._mind = await self.decide(
-            {
-                **self._mind,
-                "messages": list(self._conversation),
-                "tools": list(tools()),
-                "model": self._model,
-                "config": self._config,
-            }
-        )
+        self._mind = await self.decide({
+            **self._mind,
+            "messages": list(self._conversation),
+            "tools": list(tools()),
+            "model": self._model,
+            "config": self._config,
+        })
         output = self._mind["output"]
         self._mind = memory_of(self._mind)
         reading = self._read(output)
@@ -115,7 +112,7 @@ class Seat:
         reply = reply_of(output) if output.choices else None
         if reply is not None and reply.stop is Stop.OVERFLOW:
             raise ContextOverflow(f"the context of philosopher {self.number} overflowed")
-        if reply is None or output.error and reply.stop is not Stop.REFUSED:
+        if reply is None or (output.error and reply.stop is not Stop.REFUSED):
             raise RuntimeError(
                 f"The model of philosopher {self.number} ({self._model}) gave no reply: {output.error or 'no choices'}."
             )
@@ -147,13 +144,13 @@ class Lane:
     _outbox: MemoryObjectSendStream[tuple[int, Reading | Exception]]
 
     async def run(self) -> None:
-        """Takes turns until the dinner closes the channel; a failure is handed to the dinner, which settles the game."""
+        """Takes turns until the dinner closes the channel; failures are handed to the dinner, which settles the game."""
         async with span(f"philosopher {self.seat.number}", type="agent"), self._inbox, self._outbox:
             async for told in self._inbox:
                 if isinstance(told, View):
                     try:
                         reply: Reading | Exception = await self.seat.turn(told)
-                    except Exception as error:  # every failure ends the episode, in the dinner's own words
+                    except Exception as error:  # noqa: BLE001  every failure is the dinner's to settle
                         reply = error
                     await self._outbox.send((self.seat.number, reply))
                 else:

@@ -23,7 +23,7 @@ def round_card(rules: Rules, before: Table, after: Table) -> str:
         f"**Round {before.round} of {rules.rounds}** (table `{before.hash}`)",
         "",
         "| philosopher | held (left right) | turn | holds now | meals |",
-        "| --: | :-: | :-- | :-: | --: |",
+        "| :-: | :-: | :-- | :-: | :-: |",
         *rows,
     ]
     if after.locked:
@@ -46,7 +46,8 @@ def ending(record: Record) -> str:
         )
     if record.complete:
         return f"No deadlock in all {rules.rounds} rounds."
-    return f"Cut after {played} of {rules.rounds} rounds ({record.ended.removeprefix('cut: ')}); a cut game is not scored."
+    reason = record.ended.removeprefix("cut: ")
+    return f"Cut after {played} of {rules.rounds} rounds ({reason}); a cut game is not scored."
 
 
 def account(record: Record) -> str:
@@ -61,7 +62,8 @@ def account(record: Record) -> str:
         f"| {seat} | {len(when)} | {', '.join(map(str, when)) or '-'} | {lost_turns(turns[seat])} |"
         for seat, when in enumerate(meals)
     ]
-    lines = [ending(record), "", "| philosopher | meals | ate in rounds | lost turns |", "| --: | --: | :-- | :-- |", *rows]
+    head = ["| philosopher | meals | ate in rounds | lost turns |", "| :-: | :-: | :-: | :-: |"]
+    lines = [ending(record), "", *head, *rows]
     locked = [round.number for round in rounds if round.locked]
     if locked and record.rules.patience > 1:
         lines += ["", f"Rounds that ended with every philosopher holding one fork: {', '.join(map(str, locked))}."]
@@ -77,4 +79,3 @@ def lost_turns(turns: list[Turn]) -> str:
 def meals_by_seat(table: Table) -> str:
     """Meals in seat order: `5/6/6/5/6`."""
     return "/".join(map(str, table.meals))
-

@@ -85,8 +85,7 @@ def philosophers(
     kept, four = accept_memory(memory), numbers("weights", weights)
     try:
         tables = [
-            Rules(size, rounds, order=order, release=release, ties=ties, patience=patience, hint=hint)
-            for size in sizes
+            Rules(size, rounds, order=order, release=release, ties=ties, patience=patience, hint=hint) for size in sizes
         ]
         reward = scores.reward(shaping, weights=four, throughput=throughput, variance=variance)
         rewarded = shaping_named(shaping, weights=four, throughput=throughput, variance=variance).name
@@ -132,9 +131,8 @@ def _sample(rules: Rules, seed: int, episode: int) -> Sample:
 def _announce(tables: list[Rules], games: int) -> None:
     calls = sum(games * rules.n * rules.rounds for rules in tables)
     sizes = ", ".join(str(rules.n) for rules in tables)
-    click.echo(
-        f"inspect_dining: {games * len(tables):,} games (n = {sizes}), at most {calls:,} model calls an epoch.", err=True
-    )
+    what = f"{games * len(tables):,} games (n = {sizes}), at most {calls:,} model calls an epoch"
+    click.echo(f"inspect_dining: {what}.", err=True)
 
 
 _GOOD = ScoreColorScale(palette="good-high", min=0, max=1)
@@ -152,7 +150,6 @@ VIEWER = ViewerConfig(
             TaskSamplesColumn(id="input", visible=False),
             TaskSamplesColumn(id="target", visible=False),
         ],
-        compact_scores=True,
         multiline=False,
         color_scales_enabled=True,
         score_color_scales={
