@@ -81,7 +81,7 @@ def tables(draw: st.DrawFn, max_n: int = 6) -> Table:
 @st.composite
 def views(draw: st.DrawFn) -> View:
     """Any view."""
-    n, rounds = draw(st.integers(2, 120)), draw(st.integers(3, 10**6))
+    n, rounds = draw(st.integers(2, 40)), draw(st.integers(3, 10**6))
     return View(
         seat=draw(st.integers(0, n - 1)),
         n=n,

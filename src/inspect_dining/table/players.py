@@ -1,9 +1,11 @@
 """Scripted players: strategies that decide from a view alone, with no model, network or memory.
 
 Each states what it may know. They set the scale on which a model is read, prove every game solvable, and take seats
-beside models. All of them eat when they can and, under manual release, put down forks that have fed them.
+beside models. All but `silent`, `think` and `random` eat when they can and, under manual release, put down forks that
+have fed them.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -162,10 +164,11 @@ def wave_clock(n: int, rounds: int, seat: int) -> tuple[int, int]:
 @lru_cache(maxsize=256)
 def _wave_shift(n: int, rounds: int) -> int:
     period, meals, step = wave_meals(n)
+    starts = Counter((step * seat + _CYCLE * meal) % period for seat in range(n) for meal in range(meals))
 
     def eaten(shift: int) -> int:
-        starts = ((shift + step * seat + _CYCLE * meal) % period for seat in range(n) for meal in range(meals))
-        return sum(len(range(start or period, rounds - 1, period)) for start in starts)
+        firsts = (((start + shift) % period or period, count) for start, count in starts.items())
+        return sum(count * len(range(first, rounds - 1, period)) for first, count in firsts)
 
     return max(range(period), key=eaten)
 
