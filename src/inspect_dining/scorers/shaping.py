@@ -125,6 +125,7 @@ def _total(parts: Mapping[str, float]) -> float:
     return reduce(add, parts.values())
 
 
+@lru_cache(maxsize=4096)
 def _utility(meals: int) -> float:
     return log(1 + meals / FIRST_MEALS)
 
@@ -186,7 +187,7 @@ def shaping(
 def _four(weights: Sequence[object] | None) -> Weights:
     if weights is None:
         return PAPER_WEIGHTS
-    numbers = [float(weight) for weight in weights if isfinite(weight)]
+    numbers = [float(w) for w in weights if isinstance(w, (int, float)) and not isinstance(w, bool) and isfinite(w)]
     if len(numbers) != len(weights) or len(numbers) != len(PAPER_WEIGHTS):
         raise ValueError(
             f"weights={weights!r} is not accepted: four finite numbers are expected, for no-deadlock, throughput, "
