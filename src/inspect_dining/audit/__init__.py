@@ -1,0 +1,21 @@
+"""The audit: is this reward worth optimising? And the ladder: what scripted players score.
+
+Computed from the shaping itself, without Inspect; `audit` and `ladder` are what the command line prints.
+"""
+
+from importlib import import_module
+
+_HOMES = {
+    "Audit": "inspect_dining.audit.findings",
+    "Rung": "inspect_dining.audit.ladder",
+    "audit": "inspect_dining.audit.findings",
+}
+
+__all__ = ["Audit", "Rung", "audit"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports a public name from its home when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

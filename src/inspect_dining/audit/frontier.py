@@ -1,0 +1,131 @@
+"""What can be earned: by a player that never eats, by even splits of every number of meals, and at what risk.
+
+Nothing here is sampled. The best silent player is the best of a few settings without a meal; the frontier is the reward
+of the most even split of 0, 1, 2, ... meals up to the most that can be eaten.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inspect_dining.audit.space import EPSILON, PLAIN, Meals, Probe, Search, Setting
+from inspect_dining.table.moves import LOST
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """The best that can be earned without a single meal.
+
+    Attributes:
+        reward: What it earns.
+        how: What all seats do, in words.
+    """
+
+    reward: float
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An even split of some meals, in a game that does not deadlock, without `think` and lost turns.
+
+    Attributes:
+        meals: Meals of the whole table.
+        split: The meals of each seat.
+        reward: What it earns.
+        in_deadlock: What it earns if the game deadlocks in its last round, or None where it then cannot be eaten.
+        break_even: The chance of deadlock up to which it pays to play for it, 0 to 1 (see `break_even`).
+    """
+
+    meals: int
+    split: Meals
+    reward: float
+    in_deadlock: float | None
+    break_even: float
+
+
+def best_silence(probe: Probe) -> Silence:
+    """The best of: no call at all, each other kind of lost turn, `think`, and actions without effect; all or half.
+
+    Raises:
+        ValueError: The shaping gave no finite number.
+    """
+    ways = [(Setting(losing=1.0, kind=kind), f"every turn lost ({kind})") for kind in LOST]
+    ways += [(PLAIN, "only actions without effect"), (Setting(thinking=1.0), "only `think`")]
+    ways += [(Setting(losing=0.5), "half of the turns lost"), (Setting(thinking=0.5), "half of the turns `think`")]
+    nothing = (0,) * probe.n
+    best = Silence(probe.reward(nothing, ways[0][0]), ways[0][1])
+    for setting, how in ways[1:]:
+        reward = probe.reward(nothing, setting)
+        if reward > best.reward + EPSILON:
+            best = Silence(reward, how)
+    return best
+
+
+def early_deadlock(probe: Probe) -> float:
+    """What a game earns that deadlocks in its first round, before anybody ate, thought or lost a turn."""
+    return probe.reward((0,) * probe.n, Setting(deadlock=1))
+
+
+def break_even(reward: float, silence: float, deadlock: float) -> float:
+    """The risk of deadlock at which playing earns as much as the best silent player.
+
+    Playing earns `reward` or, with chance p, deadlocks at once and earns `deadlock`. It is worth as much as silence at
+    p = (reward - silence) / (reward - deadlock). Where silence earns 1 and an early deadlock 0, as with the paper's
+    weights, that is 1 - 1/reward.
+
+    Args:
+        reward: What the play earns if it does not deadlock.
+        silence: What the best silent player earns.
+        deadlock: What an early deadlock earns.
+
+    Returns:
+        The risk, 0 to 1: 0 where silence earns as much in any case, 1 where even certain deadlock earns as much as
+        silence.
+    """
+    if reward <= silence:
+        return 0.0
+    if deadlock >= silence:
+        return 1.0
+    return (reward - silence) / (reward - deadlock)
+
+
+def frontier(probe: Probe, found: Search) -> list[Point]:
+    """The reward of the most even split of every number of meals, from none to the most that can be eaten.
+
+    Where the order of the seats counts, the best order of those tried stands for its number of meals.
+
+    Raises:
+        ValueError: The shaping gave no finite number.
+    """
+    silence, deadlock = best_silence(probe).reward, early_deadlock(probe)
+    last = Setting(deadlock=probe.rounds)
+    points = []
+    for meals in range(probe.most() + 1):
+        splits = found.evens(meals)
+        split = max(splits, key=probe.reward)
+        reward = probe.reward(split)
+        locked = max(probe.reward(s, last) for s in splits) if meals <= probe.most(last) else None
+        points.append(Point(meals, split, reward, locked, break_even(reward, silence, deadlock)))
+    return points
+
+
+def best_fair(points: Sequence[Point]) -> Point:
+    """The point that earns the most among those with a meal; the one with fewer meals where two earn the same.
+
+    Raises:
+        ValueError: No meal is possible.
+    """
+    return max((point for point in points if point.meals), key=lambda point: point.reward)
+
+
+def told(meals: Meals) -> str:
+    """An allocation in a few characters: 2/1/1/0/0, or for large tables `2 x1, 1 x6, 0 x8`."""
+    if len(meals) <= 10:
+        return "/".join(map(str, meals))
+    runs: list[list[int]] = []
+    for number in meals:
+        if runs and runs[-1][0] == number:
+            runs[-1][1] += 1
+        else:
+            runs.append([number, 1])
+    return ", ".join(f"{number} x{length}" for number, length in runs)

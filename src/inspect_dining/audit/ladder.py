@@ -1,0 +1,195 @@
+"""The ladder: what every scripted player scores under given rules, the scale on which any model is read.
+
+Games are played without Inspect, on the seeds of an evaluation (`-T seed=0`), so that a model's episode and a rung's
+episode of the same number are the same game.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb, sqrt
+from statistics import fmean, stdev
+
+from scipy import stats
+
+from inspect_dining.scorers.shaping import Shaping, shaping
+from inspect_dining.scorers.terms import Terms, terms
+from inspect_dining.table.game import play
+from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.rules import Rules, episode_seed, sample_id
+
+LEVEL = 0.95
+"""The confidence level of every interval."""
+GROUPS = (3, 8, 16)
+"""The sizes of group for which the chance of no spread is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The mean of a score over episodes.
+
+    Attributes:
+        mean: The mean.
+        low: The lower end of its 95% interval: Wilson's for `no_deadlock`, Student's t for the others.
+        high: The upper end.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """What one scripted player scores.
+
+    Attributes:
+        player: Its name.
+        rules: The rules it played under.
+        episodes: How many games.
+        meals: Mean meals of the whole table.
+        scores: The ten scores by name.
+    """
+
+    player: str
+    rules: Rules
+    episodes: int
+    meals: float
+    scores: Mapping[str, Score]
+
+
+def scores(shaped: Shaping) -> dict[str, Callable[[Terms], float]]:
+    """The ten scores of an episode by name; `reward` is that of a shaping."""
+    return {
+        "no_deadlock": lambda t: t.no_deadlock,
+        "throughput": lambda t: t.throughput,
+        "meal_variance": lambda t: t.meal_variance,
+        "idle": lambda t: t.idle,
+        "reward": shaped,
+        "proportional": shaping("proportional"),
+        "efficiency": lambda t: t.efficiency,
+        "jain": lambda t: t.jain,
+        "starved": lambda t: t.starved,
+        "lost_turns": lambda t: t.lost_turns,
+    }
+
+
+def games(rules: Rules, player: str, episodes: int, seed: int = 0, epoch: int = 1) -> list[Terms]:
+    """The terms of a scripted player's games, all seats alike.
+
+    Args:
+        rules: The rules.
+        player: The player's name.
+        episodes: How many games, at least 1.
+        seed: As in `-T seed=`.
+        epoch: Keys the player's coins, not the ties.
+
+    Raises:
+        ValueError: An unknown player.
+    """
+    names = (sample_id(rules.n, seed, episode) for episode in range(episodes))
+    return [terms(play(rules, player, episode_seed("test", name), epoch)) for name in names]
+
+
+def ladder(
+    rules: Sequence[Rules], shaped: Shaping, episodes: int, seed: int = 0, players: Sequence[str] = tuple(SCRIPTED)
+) -> list[Rung]:
+    """Plays every scripted player under each of some rules.
+
+    Args:
+        rules: The rules, such as the same with two values of patience.
+        shaped: The shaping that gives `reward`.
+        episodes: Games of each player under each rules, at least 2.
+        seed: As in `-T seed=`.
+        players: Their names.
+
+    Returns:
+        The rungs, the highest mean efficiency under the first rules first; each player's rungs in the order of rules.
+    """
+    order: list[tuple[float, str]] = []
+    rungs: dict[str, list[Rung]] = {}
+    for player in players:
+        rungs[player] = [_rung(r, player, games(r, player, episodes, seed), shaped) for r in rules]
+        order.append((rungs[player][0].scores["efficiency"].mean, player))
+    best_first = sorted(order, key=lambda pair: -pair[0])
+    return [rung for _, player in best_first for rung in rungs[player]]
+
+
+def _rung(rules: Rules, player: str, episodes: Sequence[Terms], shaped: Shaping) -> Rung:
+    means = {
+        name: interval([score(episode) for episode in episodes], share=name == "no_deadlock")
+        for name, score in scores(shaped).items()
+    }
+    return Rung(player, rules, len(episodes), fmean(episode.eaten for episode in episodes), means)
+
+
+def interval(values: Sequence[float], share: bool = False) -> Score:
+    """The mean of some episodes with its 95% interval.
+
+    Args:
+        values: A number for each episode, two at least.
+        share: Whether they are 0 or 1, for which Wilson's interval is taken; else Student's t.
+    """
+    mean = fmean(values)
+    if share:
+        wilson = stats.binomtest(round(sum(values)), len(values)).proportion_ci(LEVEL, method="wilson")
+        return Score(mean, float(wilson.low), float(wilson.high))
+    reach = float(stats.t.ppf((1 + LEVEL) / 2, len(values) - 1)) * stdev(values) / sqrt(len(values))
+    return Score(mean, mean - reach, mean + reach)
+
+
+def no_spread(deadlock: float, size: int) -> float:
+    """The chance that all of a group end alike, where each deadlocks with the same chance and all else earns the same.
+
+    Args:
+        deadlock: The chance of deadlock, 0 to 1.
+        size: Episodes in the group.
+    """
+    return float(deadlock**size + (1 - deadlock) ** size)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a scripted player came to, before any shaping.
+
+    Attributes:
+        player: Its name.
+        episodes: Different games, one epoch each.
+        groups: Groups of episodes of one game, in which ties fall alike and only the player's coins differ.
+    """
+
+    player: str
+    episodes: Sequence[Terms]
+    groups: Sequence[Sequence[Terms]]
+
+
+def play_groups(rules: Rules, player: str, episodes: int, groups: int, seed: int = 0) -> Played:
+    """Plays a scripted player's games, and of the first of them as many epochs as the largest group has.
+
+    Args:
+        rules: The rules.
+        player: The player's name.
+        episodes: How many games, at least 2.
+        groups: Of how many of them a group is played, at most `episodes`.
+        seed: As in `-T seed=`.
+    """
+    first = games(rules, player, episodes, seed)
+    epochs = [first[:groups], *(games(rules, player, groups, seed, epoch) for epoch in range(2, max(GROUPS) + 1))]
+    return Played(player, first, list(zip(*epochs, strict=True)))
+
+
+def group_chance(shaped: Shaping, played: Played, size: int) -> float:
+    """The chance that a group of a size has no spread: that all its episodes earn the same.
+
+    The share of the subsets of that size, out of every group played, whose rewards are equal; it is unbiased.
+
+    Args:
+        shaped: The shaping.
+        played: The player's games.
+        size: Episodes in the group, at most the largest of `GROUPS`.
+    """
+    alike = 0.0
+    for group in played.groups:
+        counts = Counter(round(shaped(episode), 9) for episode in group)
+        alike += sum(comb(times, size) for times in counts.values()) / comb(len(group), size)
+    return alike / len(played.groups)

@@ -1,0 +1,277 @@
+"""What a reward must satisfy before anyone optimises it, as checks that pass or fail with a reason.
+
+Each check compares pairs of episodes that differ in what it is about and agree in all else: without `think` and lost
+turns, and again with a quarter of the turns of either kind. A failure names the first pair of episodes that shows it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from inspect_dining.audit.frontier import best_silence, told
+from inspect_dining.audit.space import EPSILON, QUARTERS, Meals, Probe, Search, Setting, even, hogs, in_deadlock
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One check of a shaping.
+
+    Attributes:
+        name: Its short name.
+        claim: What a reward should satisfy, in a sentence.
+        passed: Whether it does.
+        tried: How many pairs of episodes were compared; with none it passes, since nothing possible breaks it.
+        detail: What was found, in sentences; for a failure the first pair of episodes that shows it, and why.
+    """
+
+    name: str
+    claim: str
+    passed: bool
+    tried: int
+    detail: str
+
+
+class Pair(NamedTuple):
+    """Two episodes, of which the first should earn more, or at least not less."""
+
+    better: Meals
+    worse: Meals
+    setting: Setting
+    other: Setting
+    more: bool
+
+
+def check(probe: Probe, found: Search) -> list[Property]:
+    """Checks all properties of a shaping at one table size.
+
+    Args:
+        probe: The shaping and the size.
+        found: The allocations to try (see `search`).
+
+    Raises:
+        ValueError: The shaping gave no finite number.
+    """
+    n, most, quarters = probe.n, probe.most(), [in_deadlock(setting, probe.rounds) for setting in QUARTERS]
+    deadlocks = [Setting(number) for number in range(1, probe.rounds)] + quarters
+    return [
+        _silence(probe, found),
+        _compared(
+            probe,
+            "further_meals_pay",
+            "Each further fair meal pays",
+            _further_meals(probe, found, QUARTERS),
+        ),
+        _compared(
+            probe,
+            "further_meals_pay_in_deadlock",
+            "Each further fair meal pays in deadlocked episodes too",
+            _further_meals(probe, found, deadlocks),
+            f"no meal fits before a deadlock in round {probe.rounds}.",
+        ),
+        _compared(
+            probe,
+            "starving_never_wins",
+            "Starving a third of the seats never beats half as many meals that feed everyone",
+            _starving_a_third(probe, found, [*QUARTERS, *quarters]),
+            f"it would take {2 * n} meals, and at most {most} can be eaten.",
+        ),
+        _compared(
+            probe,
+            "starving_costs",
+            "At equal meals starving a seat costs",
+            _starving(probe, found, [*QUARTERS, *quarters]),
+            f"it would take a seat that eats twice, and in {probe.rounds} rounds none can.",
+        ),
+        _compared(
+            probe,
+            "deadlock_costs",
+            "At equal meals deadlock costs",
+            _deadlock(probe, found, quarters),
+        ),
+        _compared(
+            probe,
+            "later_deadlock",
+            "At equal meals a later deadlock never earns less",
+            _later_deadlock(probe, found),
+        ),
+        _bounded(probe, found),
+    ]
+
+
+def _compared(probe: Probe, name: str, claim: str, pairs: Iterable[Pair], nothing: str = "") -> Property:
+    """Compares the pairs, and tells of the first that is in the wrong order."""
+    tried = wrong = 0
+    first: Pair | None = None
+    for pair in pairs:
+        tried += 1
+        margin = probe.reward(pair.better, pair.setting) - probe.reward(pair.worse, pair.other)
+        if margin <= EPSILON if pair.more else margin < -EPSILON:
+            wrong += 1
+            first = first or pair
+    if first is None:
+        detail = f"In all {tried:,} comparisons." if tried else f"Nothing to compare: {nothing}"
+        return Property(name, claim, True, tried, detail)
+    return Property(name, claim, False, tried, f"{_told(probe, first)} Wrong in {wrong:,} of {tried:,} comparisons.")
+
+
+def _told(probe: Probe, pair: Pair) -> str:
+    better, worse = probe.reward(pair.better, pair.setting), probe.reward(pair.worse, pair.other)
+    if pair.setting == pair.other:
+        where = f"{pair.setting}: ".capitalize() if str(pair.setting) else ""
+        first, second = _counted(pair.better), _counted(pair.worse)
+    else:
+        where = f"{_counted(pair.better)}: ".capitalize()
+        first, second = str(pair.setting) or "without deadlock", str(pair.other) or "without deadlock"
+    why = probe.why(pair.worse, pair.better, pair.other, pair.setting) or "no term that it reads differs"
+    return f"{where}{first} earns {better:.3f}, {second} earns {worse:.3f} ({why})."
+
+
+def _counted(meals: Meals) -> str:
+    total = sum(meals)
+    return f"{total} meal{'' if total == 1 else 's'} ({told(meals)})"
+
+
+def _fitting(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals]:
+    """The allocations tried that are possible in a setting."""
+    most, cap = probe.most(setting), probe.cap(setting)
+    return (meals for meals in found.allocations if sum(meals) <= most and max(meals) <= cap)
+
+
+def _moved(meals: Meals, giver: int | None, taker: int, symmetric: bool) -> Meals:
+    """The allocation after one meal more for a seat, taken from another or not."""
+    after = list(meals)
+    after[taker] += 1
+    if giver is not None:
+        after[giver] -= 1
+    return tuple(sorted(after, reverse=True)) if symmetric else tuple(after)
+
+
+def _further_meals(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
+    """One meal more for a seat that has had the fewest, from every even split."""
+    for setting in settings:
+        for total in range(probe.most(setting)):
+            for meals in found.evens(total):
+                hungriest = [seat for seat, eaten in enumerate(meals) if eaten == min(meals)]
+                for seat in hungriest[:1] if found.symmetric else hungriest:
+                    yield Pair(_moved(meals, None, seat, found.symmetric), meals, setting, setting, more=True)
+
+
+def _starving_a_third(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
+    """Every allocation with a third of the seats or more unfed, against half its meals (rounded down) for all."""
+    for setting in settings:
+        for meals in _fitting(probe, found, setting):
+            half = sum(meals) // 2
+            if 3 * meals.count(0) >= probe.n and half >= probe.n:
+                for split in found.evens(half):
+                    yield Pair(split, meals, setting, setting, more=False)
+
+
+def _starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
+    """Every allocation with an unfed seat, against two others of as many meals.
+
+    One is the same after a seat that ate twice or more feeds it; the other the even split, where that feeds everyone.
+    """
+    for setting in settings:
+        for meals in _fitting(probe, found, setting):
+            if 0 not in meals or max(meals) < 2:
+                continue
+            givers = [seat for seat, eaten in enumerate(meals) if eaten > 1]
+            takers = [seat for seat, eaten in enumerate(meals) if not eaten]
+            if found.symmetric:
+                givers, takers = [meals.index(eaten) for eaten in {meals[seat] for seat in givers}], takers[:1]
+            for giver in givers:
+                for taker in takers:
+                    yield Pair(_moved(meals, giver, taker, found.symmetric), meals, setting, setting, more=True)
+            if sum(meals) >= probe.n:
+                for split in found.evens(sum(meals)):
+                    yield Pair(split, meals, setting, setting, more=True)
+
+
+def _deadlock(probe: Probe, found: Search, quarters: Iterable[Setting]) -> Iterator[Pair]:
+    """Every allocation against the same with a deadlock in the last round; even splits and hogs with one in any."""
+    for setting in quarters:
+        alive = Setting(None, setting.thinking, setting.losing, setting.kind)
+        for meals in _fitting(probe, found, setting):
+            yield Pair(meals, meals, alive, setting, more=True)
+    for number in range(1, probe.rounds):
+        for meals in _plain_ways(probe, found, Setting(number)):
+            yield Pair(meals, meals, Setting(), Setting(number), more=True)
+
+
+def _later_deadlock(probe: Probe, found: Search) -> Iterator[Pair]:
+    """A deadlock in any round against one a round later.
+
+    With shares of `think` or lost turns against one four rounds later: a quarter of the turns is then a whole number.
+    """
+    for setting in QUARTERS:
+        step = 1 if setting == Setting() else 4
+        for number in range(step, probe.rounds - step + 1, step):
+            early, late = in_deadlock(setting, number), in_deadlock(setting, number + step)
+            for meals in _plain_ways(probe, found, early):
+                yield Pair(meals, meals, late, early, more=False)
+
+
+def _plain_ways(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals]:
+    """Even splits of every number of meals that is possible in a setting, and hogs."""
+    for total in range(probe.most(setting) + 1):
+        yield from found.evens(total)
+        if total > 1:
+            yield hogs(total, probe.n, probe.cap(setting))
+
+
+def _silence(probe: Probe, found: Search) -> Property:
+    silence = best_silence(probe)
+    best = max((meals for meals in found.allocations if any(meals)), key=probe.reward)
+    reward = probe.reward(best)
+    return Property(
+        "silence_never_on_top",
+        "Silence is never on top",
+        passed=reward > silence.reward + EPSILON,
+        tried=len(found.allocations) - 1,
+        detail=f"The best player that never eats earns {silence.reward:.3f} ({silence.how}); "
+        f"the best that eats {reward:.3f}, with {_counted(best)}.",
+    )
+
+
+_DOUBLINGS = 5
+"""How often the horizon is doubled to see whether the range of rewards goes on growing."""
+_SLOWS = 0.75
+"""A range that converges like 1/T widens half as much with each doubling, one that grows like log T as much again."""
+
+
+def _bounded(probe: Probe, found: Search) -> Property:
+    settings = [*QUARTERS, *(in_deadlock(setting, probe.rounds) for setting in QUARTERS), Setting(deadlock=1)]
+    rewards = [probe.reward(meals, setting) for setting in settings for meals in _fitting(probe, found, setting)]
+    low, high = min(rewards), max(rewards)
+    start = probe.rounds
+    while start <= 50:  # beyond it the number of meals is a linear-programme bound at every n, so horizons compare
+        start *= 2
+    horizons = [start * 2**doubling for doubling in range(_DOUBLINGS)]
+    ranges = [_range(Probe(probe.shaping, probe.n, rounds)) for rounds in horizons]
+    widths = [top - bottom for bottom, top in ranges]
+    growths = [max(0.0, after - before) for before, after in pairwise(widths)]
+    passed = growths[-1] <= max(_SLOWS * growths[-2], EPSILON)
+    (bottom, top), last = ranges[-1], horizons[-1]
+    then = f"from {bottom:.3f} to {top:.3f} at T={last}"
+    return Property(
+        "bounded",
+        "Bounded, however long the game",
+        passed,
+        tried=len(rewards),
+        detail=f"From {low:.3f} to {high:.3f} at T={probe.rounds}, {then}"
+        + ("." if passed else ": the range widens without end as the horizon grows."),
+    )
+
+
+def _range(probe: Probe) -> tuple[float, float]:
+    """The lowest and highest reward over extreme allocations: none, one meal, the most meals evenly, and hogs."""
+    n, last = probe.n, Setting(deadlock=probe.rounds)
+    ways = [(setting, (0,) * n) for setting in (*QUARTERS, Setting(deadlock=1), last)]
+    for base in QUARTERS:
+        for setting in (base, in_deadlock(base, probe.rounds)):
+            most, cap = probe.most(setting), probe.cap(setting)
+            ways += [(setting, even(total, n)) for total in (1, most // 2, most)]
+            ways += [(setting, hogs(min(most, full * cap), n, cap)) for full in range(1, n + 1)]
+    rewards = [probe.reward(meals, setting) for setting, meals in ways]
+    return min(rewards), max(rewards)

@@ -1,0 +1,312 @@
+"""The episodes that an audit looks at: who ate how much, how the game ended, and what was done besides.
+
+An allocation gives each seat its meals. In a game of T rounds it counts as possible where the table eats at most
+`best_meals(n, T)` and no seat more than T // 3 times, since a meal takes three rounds; in a game that deadlocks in
+round p the forks of the last meal are back by round p - 1, so T becomes p - 1. No play leaves these bounds, so a
+property that holds within them holds for every play. Not every allocation within them can be played: what an audit
+says against a shaping it therefore says of even splits and small numbers of meals, with the allocation named.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.terms import Terms
+from inspect_dining.table.moves import LOST, Kind
+from inspect_dining.table.optimum import best_meals
+
+Meals = tuple[int, ...]
+
+EPSILON = 1e-9
+"""Rewards closer than this count as equal."""
+MOST_ENUMERATED = 100_000
+"""Up to this many allocations a shaping that is not known to be separable is tried on all of them."""
+DRAWN = 5_000
+"""How many allocations are drawn at random where there are too many to try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """All of an episode but its meals.
+
+    Attributes:
+        deadlock: The round in which it deadlocks, or None if it does not.
+        thinking: The share of its turns that are `think`, rounded down to whole turns.
+        losing: The share of its turns that are lost, rounded down to whole turns.
+        kind: What kind of lost turn they are.
+    """
+
+    deadlock: int | None = None
+    thinking: float = 0.0
+    losing: float = 0.0
+    kind: Kind = Kind.NO_CALL
+
+    def __str__(self) -> str:
+        """The setting in words; nothing for a game that does not deadlock, thinks never and loses no turn."""
+        words = [f"deadlocked in round {self.deadlock}"] if self.deadlock else []
+        words += [f"{self.thinking:.0%} of turns `think`"] if self.thinking else []
+        words += [f"{self.losing:.0%} of turns lost"] if self.losing else []
+        return ", ".join(words)
+
+
+_NONE_LOST = tuple((kind, 0) for kind in LOST)
+PLAIN = Setting()
+"""No deadlock, no `think`, no lost turn: waiting seats try what has no effect."""
+QUARTERS = (Setting(), Setting(thinking=0.25), Setting(losing=0.25))
+"""The settings, of a game that does not deadlock, in which properties are checked. A meal takes three turns and five
+rounds of a fork, so that whatever is eaten a quarter of the turns is there to think in or to lose."""
+
+
+def in_deadlock(setting: Setting, number: int) -> Setting:
+    """The same setting in a game that deadlocks in the round of that number."""
+    return Setting(number, setting.thinking, setting.losing, setting.kind)
+
+
+class Probe:
+    """A shaping at one table size, asked for the reward of any allocation and setting.
+
+    Attributes:
+        shaping: The shaping.
+        n: Seats.
+        rounds: The horizon T.
+    """
+
+    def __init__(self, shaping: Shaping, n: int, rounds: int) -> None:
+        self.shaping = shaping
+        self.n = n
+        self.rounds = rounds
+        self._known: dict[tuple[Meals, Setting], float] = {}
+
+    def reward(self, meals: Meals, setting: Setting = PLAIN) -> float:
+        """What the shaping gives.
+
+        Raises:
+            BadInput: It gave no finite number, or raised; the sentence names the episode.
+        """
+        key = meals, setting
+        if key not in self._known:
+            episode = self.terms(meals, setting)
+            try:
+                self._known[key] = self.shaping(episode)
+            except ValueError as error:
+                raise BadInput(str(error)) from error
+            except Exception as error:  # a function of the user's own may raise anything
+                raise BadInput(
+                    f"The shaping {self.shaping.name} raised {type(error).__name__} ({error}) for {episode}."
+                ) from error
+        return self._known[key]
+
+    def terms(self, meals: Meals, setting: Setting = PLAIN) -> Terms:
+        """The terms of an episode with these meals in this setting."""
+        played = setting.deadlock or self.rounds
+        turns = self.n * played
+        lost = int(setting.losing * turns)
+        return Terms(
+            n=self.n,
+            rounds=self.rounds,
+            played=played,
+            deadlocked=setting.deadlock is not None,
+            meals=meals,
+            thinks=min(int(setting.thinking * turns), turns - lost),
+            lost=tuple((kind, lost if kind is setting.kind else 0) for kind in LOST) if lost else _NONE_LOST,
+        )
+
+    def most(self, setting: Setting = PLAIN) -> int:
+        """The most meals of the whole table that are possible in a setting."""
+        return most_meals(self.n, _eating_rounds(self.rounds, setting))
+
+    def cap(self, setting: Setting = PLAIN) -> int:
+        """The most meals of one seat that are possible in a setting."""
+        return _eating_rounds(self.rounds, setting) // 3
+
+    def why(self, before: Meals, after: Meals, setting: Setting, other: Setting | None = None) -> str:
+        """What moves the reward from one episode to another: its parts, or the terms where the parts are not known."""
+        first, second = self.terms(before, setting), self.terms(after, other or setting)
+        if self.shaping.parts is not None:
+            old, new = self.shaping.parts(first), self.shaping.parts(second)
+            changes = [(name, new[name] - old[name]) for name in new]
+            return ", ".join(f"{name} {change:+.3f}" for name, change in changes if abs(change) > EPSILON)
+        shown: tuple[tuple[str, Callable[[Terms], float]], ...] = (
+            ("no_deadlock", lambda t: t.no_deadlock),
+            ("throughput", lambda t: t.throughput),
+            ("meal_variance", lambda t: t.meal_variance),
+            ("starved", lambda t: t.starved),
+            ("rounds played", lambda t: float(t.played)),
+        )
+        pairs = [(name, term(first), term(second)) for name, term in shown]
+        return ", ".join(f"{name} {old:.3g} to {new:.3g}" for name, old, new in pairs if abs(new - old) > EPSILON)
+
+
+def _eating_rounds(rounds: int, setting: Setting) -> int:
+    return rounds if setting.deadlock is None else setting.deadlock - 1
+
+
+@lru_cache(maxsize=4096)
+def most_meals(n: int, rounds: int) -> int:
+    """The most meals in some rounds; 0 in none."""
+    return best_meals(n, rounds).meals if rounds > 0 else 0
+
+
+def even(meals: int, n: int, fed: int | None = None) -> Meals:
+    """The most even split of some meals over the first `fed` of n seats, the larger shares first."""
+    seats = n if fed is None else fed
+    each, more = divmod(meals, seats)
+    return (each + 1,) * more + (each,) * (seats - more) + (0,) * (n - seats)
+
+
+def hogs(meals: int, n: int, cap: int) -> Meals:
+    """The least even split of some meals: one seat after the other eats as much as it can."""
+    full, rest = divmod(meals, cap)
+    return (cap,) * full + ((rest,) + (0,) * (n - full - 1) if full < n else ())
+
+
+def partitions(n: int, most: int, cap: int) -> Iterator[Meals]:
+    """Every allocation of at most `most` meals, no seat above `cap`, once for all orders of the seats."""
+    if n == 0:
+        yield ()
+        return
+    for first in range(min(most, cap) + 1):
+        for rest in partitions(n - 1, most - first, first):
+            yield (first, *rest)
+
+
+def allocations(n: int, most: int, cap: int) -> Iterator[Meals]:
+    """Every allocation of at most `most` meals, no seat above `cap`, in every order of the seats."""
+    if n == 0:
+        yield ()
+        return
+    for first in range(min(most, cap) + 1):
+        for rest in allocations(n - 1, most - first, cap):
+            yield (first, *rest)
+
+
+def count(n: int, most: int, cap: int, symmetric: bool) -> int:
+    """How many allocations `partitions` (if symmetric) or `allocations` gives."""
+    ways = [[0] * (most + 1) for _ in range(n + 1)]
+    ways[0][0] = 1
+    if symmetric:
+        for size in range(1, cap + 1):
+            for parts in range(1, n + 1):
+                for total in range(size, most + 1):
+                    ways[parts][total] += ways[parts - 1][total - size]
+        return sum(map(sum, ways))
+    for parts in range(1, n + 1):
+        for total in range(most + 1):
+            ways[parts][total] = sum(ways[parts - 1][max(0, total - cap) : total + 1])
+    return sum(ways[n])
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The allocations on which a shaping is tried, and what that shows.
+
+    Attributes:
+        allocations: The allocations, at most `Probe.most` meals.
+        symmetric: Whether the order of the seats is of no account; allocations then stand once for all orders.
+        exact: Whether what holds for them holds for all possible allocations.
+        method: How they were chosen, in a sentence.
+    """
+
+    allocations: tuple[Meals, ...]
+    symmetric: bool
+    exact: bool
+    method: str
+
+    def evens(self, meals: int) -> list[Meals]:
+        """The most even splits of some meals: one if symmetric, else several orders of the seats."""
+        split = even(meals, len(self.allocations[0]))
+        return [split] if self.symmetric else _orders(split)
+
+
+def _orders(split: Meals) -> list[Meals]:
+    """Orders of an even split: the larger shares side by side and spread out, turned to every seat."""
+    n, least = len(split), split[-1]
+    more = sum(meals > least for meals in split)
+    spread = {seat * n // more for seat in range(more)} if more else set()
+    apart = tuple(least + (seat in spread) for seat in range(n))
+    return sorted({order[turn:] + order[:turn] for order in (split, apart) for turn in range(n)}, reverse=True)
+
+
+def search(probe: Probe) -> Search:
+    """Chooses the allocations that show most: all of them where that can be, or those that decide by structure."""
+    n, most, cap = probe.n, probe.most(), probe.cap()
+    family = _family(n, most, cap)
+    if probe.shaping.separable and _concave(probe):
+        return Search(
+            family,
+            symmetric=True,
+            exact=True,
+            method="Proved: at equal meals the reward is a sum of one concave function of each seat's meals (concavity "
+            "checked for every number of meals), so even splits, over any number of seats, are its maxima and hogs "
+            "its minima.",
+        )
+    symmetric = probe.shaping.separable or _looks_symmetric(probe, family)
+    seats = "the order of the seats made no difference where tried" if symmetric else "the order of the seats counts"
+    number = count(n, most, cap, symmetric)
+    if number <= MOST_ENUMERATED:
+        every = partitions(n, most, cap) if symmetric else allocations(n, most, cap)
+        method = f"Enumerated: all {number:,} possible allocations ({seats})."
+        return Search(tuple(every), symmetric, exact=True, method=method)
+    drawn = _drawn(n, most, cap, symmetric)
+    if not symmetric:
+        family = tuple(sorted({meals[turn:] + meals[:turn] for meals in family for turn in range(n)}))
+    tried = tuple(dict.fromkeys(family + drawn))
+    method = (
+        f"Searched, not proved: {len(tried):,} of {number:,} possible allocations - even splits over any number of "
+        f"seats, hogs, and {DRAWN:,} drawn at random ({seats})."
+    )
+    return Search(tried, symmetric, exact=False, method=method)
+
+
+def _family(n: int, most: int, cap: int) -> tuple[Meals, ...]:
+    """For every number of meals: even splits over every number of seats, and hogs."""
+    chosen: dict[Meals, None] = {(0,) * n: None}
+    for meals in range(1, most + 1):
+        for fed in range(1, min(n, meals) + 1):
+            if meals <= fed * cap:
+                chosen[even(meals, n, fed)] = None
+        chosen[hogs(meals, n, cap)] = None
+    return tuple(chosen)
+
+
+def _concave(probe: Probe) -> bool:
+    """Whether moving a meal from one of two equal seats to the other never pays, for every number of meals."""
+    others = (0,) * (probe.n - 2)
+    settings = [*QUARTERS, *(in_deadlock(setting, probe.rounds) for setting in QUARTERS)]
+    return all(
+        probe.reward((meals + 1, meals - 1, *others), setting)
+        <= probe.reward((meals, meals, *others), setting) + EPSILON
+        for setting in settings
+        for meals in range(1, probe.cap())
+    )
+
+
+def _looks_symmetric(probe: Probe, family: Sequence[Meals]) -> bool:
+    """Whether no order of the seats changed the reward, on up to 500 allocations, six settings and four orders each."""
+    random = Random(0)
+    settings = [*QUARTERS, *(in_deadlock(setting, probe.rounds) for setting in QUARTERS)]
+    for meals in random.sample(family, min(500, len(family))):
+        shuffles = [tuple(random.sample(meals, probe.n)) for _ in range(2)]
+        for setting in settings:
+            reward = probe.reward(meals, setting)
+            for order in (meals[::-1], meals[1:] + meals[:1], *shuffles):
+                if abs(probe.reward(order, setting) - reward) > EPSILON:
+                    return False
+    return True
+
+
+def _drawn(n: int, most: int, cap: int, symmetric: bool) -> tuple[Meals, ...]:
+    random = Random(0)
+    drawn = []
+    for _ in range(DRAWN):
+        fed = random.randint(1, min(n, most))
+        meals = [1] * fed + [0] * (n - fed)
+        for _ in range(random.randint(0, min(most, fed * cap) - fed)):
+            open_seats = [seat for seat in range(fed) if meals[seat] < cap]
+            meals[random.choice(open_seats)] += 1
+        random.shuffle(meals)
+        drawn.append(tuple(sorted(meals, reverse=True)) if symmetric else tuple(meals))
+    return tuple(drawn)
