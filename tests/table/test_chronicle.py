@@ -1,0 +1,58 @@
+"""A game in words: what the log shows must be what happened."""
+
+import re
+
+from hypothesis import given
+
+from inspect_dining.table import Record, Rules, replay
+from inspect_dining.table.chronicle import account, ending, meals_by_seat, round_card
+from tests.table.dinners import dinner, feed, records
+
+
+def rows(text: str) -> list[str]:
+    """The rows of the seats."""
+    return [line for line in text.splitlines() if re.match(r"\| \d", line)]
+
+
+def test_a_round_card_shows_what_each_seat_held_did_and_got() -> None:
+    """The card is read beside the views: a fork on the wrong side sends its reader after a fault that is none."""
+    rules = Rules(n=3, rounds=9, ties="lowest", patience=2)
+    last = dinner(rules, "aff", "aa0", "fff")[1]
+    assert rows(round_card(rules, last.before, last.after)) == [
+        "| 0 | ● ○ | pick_up_left: no effect, that fork is already in your hand. | ● ○ | 0 |",
+        "| 1 | ○ ○ | pick_up_left: done. | ● ○ | 0 |",
+        "| 2 | ○ ○ | no action, your reply called no tool. | ○ ○ | 0 |",
+    ]
+    locked = dinner(rules, "bbb", "fff")[1]
+    assert "| 2 | ○ ● | think: done. | ○ ● | 0 |" in round_card(rules, locked.before, locked.after)
+    assert round_card(rules, locked.before, locked.after).endswith("exactly one fork (round 2 of 2 in a row).")
+
+
+def test_an_account_tells_who_ate_when_why_it_ended_and_which_turns_were_lost() -> None:
+    """What a person reads under a score, word for word."""
+    rounds = ["0ff", "afB", "b03", "eff", "a05", "faa"]
+    text = account(feed(Rules(n=3, rounds=9, ties="lowest"), rounds))
+    assert text.startswith("Deadlock in round 6 of 9: every philosopher held exactly one fork.\n\n| philosopher |")
+    assert rows(text) == [
+        "| 0 | 1 | 4 | 1 no_call |",
+        "| 1 | 0 | - | 2 no_call |",
+        "| 2 | 0 | - | 1 empty, 1 refused |",
+    ]
+    assert ending(feed(Rules(n=3, rounds=9), ["fff"])) == (
+        "Cut after 1 of 9 rounds (unfinished); a cut game is not scored."
+    )
+
+
+@given(records())
+def test_an_account_agrees_with_the_replay(record: Record) -> None:
+    """Each meal stands under its round, and with patience every locked round is named."""
+    rounds = replay(record)
+    text = account(record)
+    for seat in range(record.rules.n):
+        eaten = [round.number for round in rounds if round.after.meals[seat] > round.before.meals[seat]]
+        when = ", ".join(map(str, eaten)) or "-"
+        assert re.search(rf"^\| {seat} \| {len(eaten)} \| {when} \|", text, re.MULTILINE)
+    locked = [str(round.number) for round in rounds if round.locked]
+    assert text.endswith(f"one fork: {', '.join(locked)}.") == bool(locked and record.rules.patience > 1)
+    if rounds:
+        assert meals_by_seat(rounds[-1].after) == "/".join(str(meals) for meals in rounds[-1].after.meals)
