@@ -1,5 +1,6 @@
 """What is shipped: names, version, weight of imports, contents of the wheel, and the words that a newcomer types."""
 
+import doctest
 import inspect
 import json
 import re
@@ -15,6 +16,7 @@ import yaml
 from inspect_ai import eval as inspect_eval
 from inspect_ai.util import registry_info
 
+import inspect_dining
 from inspect_dining.table import SCRIPTED
 from inspect_dining.tasks.philosophers import philosophers
 
@@ -142,6 +144,21 @@ def test_readme_names_every_scripted_player_and_every_score() -> None:
     assert scorers is not None
     assert named("Players") == set(SCRIPTED)
     assert named("Scores") == {registry_info(scorer).name.removeprefix("inspect_dining/") for scorer in scorers}
+
+
+def test_the_examples_in_python_print_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctest.testmod(inspect_dining) == (0, 3)
+    (example,) = re.findall(r"```python\n(.*?)```", text("README.md"), flags=re.DOTALL)
+    exec(example, {})
+    assert capsys.readouterr().out.strip() == example.split("  # ")[1].strip()
+
+
+def test_every_public_name_has_its_home() -> None:
+    """A lazy name that leads nowhere shows only to whoever asks for it."""
+    for name in inspect_dining.__all__:
+        assert callable(getattr(inspect_dining, name)), name
+    with pytest.raises(AttributeError, match="nobody"):
+        inspect_dining.nobody  # noqa: B018
 
 
 def test_every_link_of_the_docs_to_a_file_leads_to_one() -> None:

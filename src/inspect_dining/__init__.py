@@ -1,11 +1,21 @@
 """A coordination laboratory for LLM agents on Inspect AI, in which the number that is optimised can be trusted.
 
-    from inspect_dining import Rules, play, terms, reward
-    record = play(Rules(n=5, rounds=30), "odd_even", seed=7)
-    terms(record).efficiency, reward(record, "proportional")
+>>> from inspect_dining import Rules, play, reward, terms
+>>> record = play(Rules(n=5, rounds=30), "wave", seed=7)
+>>> terms(record).efficiency, round(reward(record, "proportional"), 6)
+(1.0, 1.0)
 """
 
+# inspect-evals-lint: ignore-file[init_exports] -- here `philosophers` is a room; the task is found by its entry point
+
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspect_dining.scorers.shaping import reward
+    from inspect_dining.scorers.terms import terms
+    from inspect_dining.solvers import dinner
+    from inspect_dining.table import Record, Rules, View, best_meals, play
 
 _HOMES = {
     "Record": "inspect_dining.table",
