@@ -71,6 +71,7 @@ class Welch:
         p: Two-sided p-value.
         g: Hedges' g, the difference in pooled standard deviations with the small-sample correction.
         g_interval: Its interval.
+        deviation: The pooled standard deviation.
     """
 
     difference: float
@@ -80,6 +81,7 @@ class Welch:
     p: float
     g: float
     g_interval: Interval
+    deviation: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ def welch(first: Sequence[float], second: Sequence[float], level: float = LEVEL)
         p=float(test.pvalue),
         g=correction * d,
         g_interval=Interval(correction * (d - reach), correction * (d + reach)),
+        deviation=sqrt(pooled) * unit,
     )
 
 
