@@ -109,40 +109,44 @@ def sent(asked: Asked) -> dict[str, JsonValue]:
     return {name: asked.body.get(name) for name in ("max_tokens", "temperature", "top_p", "parallel_tool_calls")}
 
 
-def test_the_settings_of_a_run_reach_every_seat(serve: Serve, tmp_path: Path) -> None:
-    """Inspect merges them into the evaluated model alone: each seat's copy of it once lost them, as did bound seats."""
-    server, other = serve(player("think")), serve(player("think"))
+def test_the_settings_of_a_run_reach_every_seat_that_the_evaluated_model_takes(serve: Serve, tmp_path: Path) -> None:
+    """Inspect merges them into the evaluated model itself: a seat's copy of it, which counts its tokens, lost them."""
+    server = serve(player("think"))
+    settings: dict[str, JsonValue] = {"max_tokens": 77, "temperature": 0.7, "top_p": 0.5, "parallel_tool_calls": True}
     dine(
         connect(server),
-        Rules(4, 3),
+        Rules(3, 3),
         tmp_path,
-        roles={
-            "seat_1": connect(other),
-            "seat_3": connect(other, config=GenerateConfig(temperature=0.2, max_tokens=9)),
-        },
         temperature=0.7,
         top_p=0.5,
         max_tokens=77,
         parallel_tool_calls=True,
     )
-    run: dict[str, JsonValue] = {"max_tokens": 77, "temperature": 0.7, "top_p": 0.5, "parallel_tool_calls": True}
+    assert {asked.view.seat for asked in server.asked} == {0, 1, 2}
+    assert [sent(asked) for asked in server.asked] == [settings] * len(server.asked)
+
+
+def test_a_seat_with_a_model_of_its_own_gets_what_its_role_sets_and_the_table_s_defaults(
+    serve: Serve, tmp_path: Path
+) -> None:
+    """As everywhere in Inspect, a role's settings are its own: the run's are made for the evaluated model."""
+    server, other = serve(player("think")), serve(player("think"))
+    config = GenerateConfig(temperature=0.2, max_tokens=9, parallel_tool_calls=True)
+    roles = {"seat_1": connect(other), "seat_3": connect(other, config=config)}
+    dine(connect(server), Rules(4, 3), tmp_path, roles=roles, temperature=0.7, max_tokens=77)
     assert {asked.view.seat for asked in server.asked} == {0, 2}
     assert {asked.view.seat for asked in other.asked} == {1, 3}
-    for asked in server.asked + other.asked:
-        own: dict[str, JsonValue] = {"max_tokens": 9, "temperature": 0.2} if asked.view.seat == 3 else {}
-        assert sent(asked) == run | own
-
-
-def test_a_seat_bound_to_a_model_of_its_own_keeps_the_defaults_of_the_table(serve: Serve, tmp_path: Path) -> None:
-    server = serve(player("think"))
-    bound = {"seat_0": connect(server), "seat_1": connect(server, config=GenerateConfig(max_tokens=50))}
-    dine(connect(server), Rules(3, 3), tmp_path, roles=bound)
     for asked in server.asked:
-        limit = 50 if asked.view.seat == 1 else 2048
-        assert sent(asked) == {
-            **{"max_tokens": limit, "temperature": None},
-            **{"top_p": None, "parallel_tool_calls": False},
-        }
+        assert sent(asked) == {"max_tokens": 77, "temperature": 0.7, "top_p": None, "parallel_tool_calls": False}
+    defaults: dict[str, JsonValue] = {
+        "max_tokens": 2048,
+        "temperature": None,
+        "top_p": None,
+        "parallel_tool_calls": False,
+    }
+    own: dict[str, JsonValue] = {"max_tokens": 9, "temperature": 0.2, "top_p": None, "parallel_tool_calls": True}
+    for asked in other.asked:
+        assert sent(asked) == (own if asked.view.seat == 3 else defaults)
 
 
 SHAPES: dict[str, tuple[Say, Reading]] = {

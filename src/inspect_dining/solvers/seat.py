@@ -69,14 +69,11 @@ class Seat:
         role = f"seat_{self.number}"
         self._model = get_model(role=role, default=get_model())
         if role in model_roles():
-            run, own = active_generate_config(), self._model.config
-            shared = GenerateConfig(
-                max_tokens=MAX_TOKENS if run.max_tokens is None else run.max_tokens,
-                temperature=run.temperature,
-                top_p=run.top_p,
-                parallel_tool_calls=bool(run.parallel_tool_calls),
+            own = self._model.config
+            self._config = GenerateConfig(
+                max_tokens=MAX_TOKENS if own.max_tokens is None else None,
+                parallel_tool_calls=False if own.parallel_tool_calls is None else None,
             )
-            self._config = shared.merge(own)  # what the role sets for itself wins
         else:
             # a copy that counts tokens for this seat; Inspect merges the run's settings into the original model only
             self._config = active_generate_config()
