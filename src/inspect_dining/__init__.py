@@ -6,8 +6,6 @@
 (1.0, 1.0)
 """
 
-# inspect-evals-lint: ignore-file[init_exports] -- here `philosophers` is a room; the task is found by its entry point
-
 from importlib import import_module
 from typing import TYPE_CHECKING
 
