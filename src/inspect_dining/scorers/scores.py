@@ -10,10 +10,10 @@ from inspect_ai.scorer import Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
 from inspect_dining.scorers.metrics import convergence, per_size, pooled, survival
-from inspect_dining.scorers.shaping import Throughput, Variance
+from inspect_dining.scorers.shaping import Shaping, Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.scorers.terms import Terms, terms
-from inspect_dining.table.chronicle import account
+from inspect_dining.table.chronicle import account, ending
 from inspect_dining.table.optimum import best_meals
 from inspect_dining.table.record import RECORD, Record
 
@@ -22,11 +22,16 @@ DECIMALS = 4
 
 
 def _scorer(
-    value: Callable[[Terms], float], formula: Callable[[Terms, float], str], *, opening: bool = False
+    value: Callable[[Terms], float],
+    formula: Callable[[Terms, float], str],
+    *,
+    opening: bool = False,
+    tells: bool = False,
 ) -> Scorer:
-    """A scorer of one number, told in a sentence above the account of the game.
+    """A scorer of one number, explained in a sentence.
 
-    With `opening` its metadata holds what the metrics of deadlock and of the first round need.
+    With `opening` its metadata holds what the metrics of deadlock and of the first round need. With `tells` the account
+    of the game stands below the sentence: once among ten scores is enough.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -34,9 +39,8 @@ def _scorer(
         if data is None:
             return Score.unscored(reason="no record", explanation="No round was played.")
         record = Record.from_dict(data)
-        told = account(record)
         if not record.complete:
-            return Score.unscored(reason=record.ended, explanation=told)
+            return Score.unscored(reason=record.ended, explanation=account(record) if tells else ending(record))
         episode = terms(record)
         number = value(episode)
         about: dict[str, object] = {"n": episode.n, "record": _digest(record)}
@@ -50,7 +54,7 @@ def _scorer(
         return Score(
             value=round(number, DECIMALS),
             answer="/".join(map(str, episode.meals)),
-            explanation=f"{formula(episode, number)}\n\n{told}",
+            explanation=formula(episode, number) + (f"\n\n{account(record)}" if tells else ""),
             metadata=about,
         )
 
@@ -69,7 +73,7 @@ def no_deadlock() -> Scorer:
 
 
 def _deadlock(t: Terms, value: float) -> str:
-    return f"No deadlock: {'no' if t.deadlocked else 'yes'} = {value:.0f}."
+    return f"{'Deadlock in round' if t.deadlocked else 'No deadlock by round'} {t.played} of {t.rounds} = {value:.0f}."
 
 
 @scorer(metrics=[per_size()])
@@ -102,21 +106,29 @@ def reward(
     variance: Variance = "population",
 ) -> Scorer:
     """The reward of the shaping asked for; its arguments are those of `scorers.shaping.shaping`."""
-    shaped = shaping_named(shaping, weights=weights, throughput=throughput, variance=variance)
-    return _scorer(shaped, lambda t, v: f"Reward by {shaped.name} = {v:.4f}.")
+    return _shaped(shaping_named(shaping, weights=weights, throughput=throughput, variance=variance))
 
 
 @scorer(metrics=[per_size()])
 def proportional() -> Scorer:
     """Our shaping: smoothed proportional fairness, at most 1."""
-    shaped = shaping_named("proportional")
-    return _scorer(shaped, lambda t, v: f"Reward by proportional = {v:.4f}.")
+    return _shaped(shaping_named("proportional"))
+
+
+def _shaped(shaping: Shaping) -> Scorer:
+    def formula(t: Terms, value: float) -> str:
+        parts = shaping.parts(t) if shaping.parts else {}
+        # adding zero turns -0.0 into 0.0
+        told = " ".join(f"{part + 0.0:+.4f} ({name})" for name, part in parts.items())
+        return f"Reward by {shaping.name}{': ' if told else ''}{told} = {value:.4f}."
+
+    return _scorer(shaping, formula)
 
 
 @scorer(metrics=[pooled(), per_size()])
 def efficiency() -> Scorer:
     """Meals as a share of the most that any play eats."""
-    return _scorer(lambda t: t.efficiency, _efficiency)
+    return _scorer(lambda t: t.efficiency, _efficiency, tells=True)
 
 
 def _efficiency(t: Terms, value: float) -> str:

@@ -1,10 +1,12 @@
 """A game in words: Markdown that a person reads in a log, a report or a terminal."""
 
-from inspect_dining.table.moves import LOST, Turn
+from inspect_dining.table.moves import LOST, Kind, Outcome, Turn, Why
 from inspect_dining.table.record import Record, replay
 from inspect_dining.table.rules import Rules
 from inspect_dining.table.table import Table
-from inspect_dining.table.view import describe
+
+_GAP = "\u200b\u2002\u200b"
+"""A space in headings that Markdown does not strip: Inspect's viewer sets the cells of a table without padding."""
 
 
 def round_card(rules: Rules, before: Table, after: Table) -> str:
@@ -16,13 +18,14 @@ def round_card(rules: Rules, before: Table, after: Table) -> str:
         after: The table at the start of the next round, whose `last` turns are this round's.
     """
     rows = [
-        f"| {seat} | {forks(before, seat)} | {describe(turn)} | {forks(after, seat)} | {after.meals[seat]} |"
+        f"| {seat} | {forks(before, seat)} | {told(turn)} | {forks(after, seat)} | {after.meals[seat]} |"
         for seat, turn in enumerate(after.last)
+        if turn is not None
     ]
     lines = [
         f"**Round {before.round} of {rules.rounds}** (table `{before.hash}`)",
         "",
-        "| philosopher | held (left right) | turn | holds now | meals |",
+        f"| philosopher |{_GAP}held (left right){_GAP}| turn |{_GAP}holds now{_GAP}| meals |",
         "| :-: | :-: | :-- | :-: | :-: |",
         *rows,
     ]
@@ -35,6 +38,26 @@ def round_card(rules: Rules, before: Table, after: Table) -> str:
 def forks(table: Table, seat: int) -> str:
     """Which forks a seat holds, left and right: `● ○` is the left one only."""
     return f"{'●' if table.held[seat] == seat else '○'} {'●' if table.held[(seat + 1) % table.n] == seat else '○'}"
+
+
+_WHY: dict[Why | None, str] = {
+    Why.TAKEN: " ✗ the neighbour holds it",
+    Why.IN_HAND: " ✗ it is in hand already",
+    Why.NOT_IN_HAND: " ✗ it is not in hand",
+    Why.NEEDS_BOTH: " ✗ it takes both forks",
+    Why.SPENT: " ✗ both forks must be put down first",
+    None: "",
+}
+_HOW = {Kind.SEVERAL: " (the first of several calls)", Kind.RESCUED: " (read from text)"}
+
+
+def told(turn: Turn) -> str:
+    """A turn in the words of somebody who looks on, such as `pick_up_left` or `eat ✗ it takes both forks`."""
+    reading = turn.reading
+    if reading.action is None:
+        return f"✗ lost turn: {reading.kind}"
+    came = " ✗ the neighbour got it" if turn.outcome is Outcome.LOST_TIE else _WHY[turn.why]
+    return f"{reading.action}{came}{_HOW.get(reading.kind, '')}"
 
 
 def ending(record: Record) -> str:
@@ -62,7 +85,7 @@ def account(record: Record) -> str:
         f"| {seat} | {len(when)} | {', '.join(map(str, when)) or '-'} | {lost_turns(turns[seat])} |"
         for seat, when in enumerate(meals)
     ]
-    head = ["| philosopher | meals | ate in rounds | lost turns |", "| :-: | :-: | :-: | :-: |"]
+    head = [f"| philosopher |{_GAP}meals{_GAP}|{_GAP}ate in rounds{_GAP}| lost turns |", "| :-: | :-: | :-: | :-: |"]
     lines = [ending(record), "", *head, *rows]
     locked = [round.number for round in rounds if round.locked]
     if locked and record.rules.patience > 1:
