@@ -1,64 +1,81 @@
-"""What an onlooker is told of a game: in the third person, and whole."""
+"""A game in words: what the log shows must be what happened."""
 
+import re
 from itertools import pairwise
 
-import pytest
+from hypothesis import given
 
-from inspect_dining.table import Action, Reading, Rules, Table, play, replay
-from inspect_dining.table.chronicle import account, ending, round_card, told
-from inspect_dining.table.moves import DONE_TURNS, LOST_TURNS, TIE_TURNS, VAIN_TURNS, Kind, Outcome
-from inspect_dining.table.record import Record, cut
-from inspect_dining.table.table import move
-
-TURNS = [turn for turns in (DONE_TURNS, LOST_TURNS, TIE_TURNS, *VAIN_TURNS.values()) for turn in turns.values()]
+from inspect_dining.table import Record, Rules, replay
+from inspect_dining.table.chronicle import account, ending, meals_by_seat, round_card, told
+from inspect_dining.table.moves import DONE_TURNS, LOST_TURNS, TIE_TURNS, VAIN_TURNS, Outcome
+from tests.table.dinners import dinner, feed, records
 
 
-def test_every_turn_is_told_in_words_of_its_own() -> None:
-    """A card that told a lost tie like a success would show forks that nobody holds."""
-    assert len({told(turn) for turn in TURNS}) == len(TURNS)
-    for turn in TURNS:
+def rows(text: str) -> list[str]:
+    """The rows of the seats."""
+    return [line for line in text.splitlines() if re.match(r"\| \d", line)]
+
+
+def test_a_round_card_shows_what_each_seat_held_did_and_got() -> None:
+    """The card is read beside the views: a fork on the wrong side sends its reader after a fault that is none."""
+    rules = Rules(n=3, rounds=9, ties="lowest", patience=2)
+    last = dinner(rules, "aff", "aa0", "fff")[1]
+    cells = [row.strip("| ").split(" | ") for row in rows(round_card(rules, last.before, last.after))]
+    assert [(seat, held, now, meals) for seat, held, _, now, meals in cells] == [
+        ("0", "● ○", "● ○", "0"),
+        ("1", "○ ○", "● ○", "0"),
+        ("2", "○ ○", "○ ○", "0"),
+    ]
+    assert cells[0][2].startswith("pick_up_left")
+    assert cells[0][2] != cells[1][2]
+    locked = dinner(rules, "bbb", "fff")[1]
+    assert round_card(rules, locked.before, locked.after).endswith("exactly one fork (round 2 of 2 in a row).")
+
+
+def test_an_account_tells_who_ate_when_why_it_ended_and_which_turns_were_lost() -> None:
+    """What a person reads under a score, word for word."""
+    rounds = ["0ff", "afB", "b03", "eff", "a05", "faa"]
+    text = account(feed(Rules(n=3, rounds=9, ties="lowest"), rounds))
+    assert text.startswith("Deadlock in round 6 of 9: every philosopher held exactly one fork.\n\n| philosopher |")
+    assert rows(text) == [
+        "| 0 | 1 | 4 | 1 no_call |",
+        "| 1 | 0 | - | 2 no_call |",
+        "| 2 | 0 | - | 1 empty, 1 refused |",
+    ]
+    assert ending(feed(Rules(n=3, rounds=9), ["fff"])) == (
+        "Cut after 1 of 9 rounds (unfinished); a cut game is not scored."
+    )
+
+
+@given(records())
+def test_an_account_agrees_with_the_replay(record: Record) -> None:
+    """Each meal stands under its round, and with patience every locked round is named."""
+    rounds = replay(record)
+    text = account(record)
+    for seat in range(record.rules.n):
+        eaten = [round.number for round in rounds if round.after.meals[seat] > round.before.meals[seat]]
+        when = ", ".join(map(str, eaten)) or "-"
+        assert re.search(rf"^\| {seat} \| {len(eaten)} \| {when} \|", text, re.MULTILINE)
+    locked = [str(round.number) for round in rounds if round.locked]
+    assert text.endswith(f"one fork: {', '.join(locked)}.") == bool(locked and record.rules.patience > 1)
+    if rounds:
+        assert meals_by_seat(rounds[-1].after) == "/".join(str(meals) for meals in rounds[-1].after.meals)
+
+
+def test_every_turn_is_told_in_words_of_its_own_as_an_onlooker_would() -> None:
+    """A card that told a lost tie like a success would show forks that nobody holds, and it is not spoken to a seat."""
+    turns = [turn for turns in (DONE_TURNS, LOST_TURNS, TIE_TURNS, *VAIN_TURNS.values()) for turn in turns.values()]
+    assert len({told(turn) for turn in turns}) == len(turns)
+    for turn in turns:
         assert ("✗" in told(turn)) == (turn.outcome is not Outcome.DONE)
         assert "your" not in told(turn)
 
 
-def test_a_card_shows_the_forks_before_and_after_the_turn_and_the_table_all_saw() -> None:
-    rules = Rules(n=3, rounds=5)
-    before = Table.empty(3)
-    readings = [Reading(Kind.ACTION, Action.PICK_UP_LEFT), Reading(Kind.ACTION, Action.THINK), Reading(Kind.EMPTY)]
-    card = round_card(rules, before, move(before, range(3), readings, lambda _, fork: fork)).splitlines()
-    assert card[0] == f"**Round 1 of 5** (table `{before.hash}`)"
-    assert card[-3:] == [
-        "| 0 | ○ ○ | pick_up_left | ● ○ | 0 |",
-        "| 1 | ○ ○ | think | ○ ○ | 0 |",
-        "| 2 | ○ ○ | ✗ lost turn: empty | ○ ○ | 0 |",
-    ]
-
-
-@pytest.mark.parametrize("patience", [1, 3])
-def test_a_locked_table_is_said_to_be_locked(patience: int) -> None:
-    record = play(Rules(n=4, rounds=9, patience=patience), "left_first")
-    last = replay(record)[-1]
-    card = round_card(record.rules, last.before, last.after)
-    assert card.splitlines()[-1].startswith("Every philosopher holds exactly one fork")
-    assert (f"round {patience} of {patience} in a row" in card) == (patience > 1)
-
-
 def test_headings_keep_a_space_that_markdown_does_not_strip() -> None:
-    """Inspect's viewer sets cells without padding: `philosopherheld (left right)turn` was one word."""
-    record = play(Rules(n=3, rounds=4), "random", seed=3)
+    """Inspect's viewer sets cells without padding: `philosopherheld (left right)turn` ran together."""
+    record = feed(Rules(n=3, rounds=9), ["aff"])
     first = replay(record)[0]
     for text in (round_card(record.rules, first.before, first.after), account(record)):
         heads = next(line for line in text.splitlines() if line.startswith("| philosopher")).strip("|").split("|")
-        shown = [head.strip() for head in heads]
-        assert all(left.endswith("\u200b") or right.startswith("\u200b") for left, right in pairwise(shown))
-
-
-def test_the_account_of_a_cut_game_says_so_and_keeps_the_meals() -> None:
-    whole = play(Rules(n=5, rounds=12), "wave")
-    part = Record(whole.rules, whole.seed, cut("token limit"), whole.rounds[:7], whole.hashes[:7])
-    assert ending(part) == "Cut after 7 of 12 rounds (token limit); a cut game is not scored."
-    told_meals = [
-        int(line.split("|")[2]) for line in account(part).splitlines() if line[:3] in {f"| {i}" for i in range(5)}
-    ]
-    assert tuple(told_meals) == replay(part)[-1].after.meals
-    assert sum(told_meals) > 0
+        for left, right in pairwise(head.strip() for head in heads):
+            assert left.endswith("\u200b") or right.startswith("\u200b")
