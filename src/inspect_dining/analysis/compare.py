@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from inspect_dining.analysis import words
 from inspect_dining.analysis.episodes import Episode, Player, Run, Setup
 from inspect_dining.analysis.outcomes import OUTCOMES, PRIMARY
 from inspect_dining.analysis.records import Collection
@@ -43,8 +44,8 @@ class Contrast:
     """One outcome of two models at one table size, the second less the first.
 
     Attributes:
-        first: The first model's label.
-        second: The second model's.
+        first: The first model.
+        second: The second.
         outcome: The score.
         primary: Whether it is the primary outcome.
         difference: Mean of the second less mean of the first, or None where one has no scored episode.
@@ -56,8 +57,8 @@ class Contrast:
         detectable: The nearest differences, below and above, that these numbers of episodes find with 80% power.
     """
 
-    first: str
-    second: str
+    first: Row
+    second: Row
     outcome: str
     primary: bool
     difference: float | None
@@ -132,7 +133,8 @@ def compare(
     groups = _groups(collection, shaping)
     if not separate:
         _refuse_unequal(groups)
-    labels = _labels({player for _, _, player in groups})
+    labels = _labels(list(dict.fromkeys(player for _, _, player in groups)))
+    letters = {label: words.letter(place) for place, label in enumerate(labels.values())}
     base = None if baseline is None else _chosen(baseline, sorted(labels.values()))
     sections: list[Section] = []
     notes = list(collection.notes)
@@ -141,7 +143,8 @@ def compare(
         here = {player: group for (size, own, player), group in groups.items() if (size, own) == (n, setup)}
         rules = next(iter(here.values())).rules
         rows = [
-            model_row(labels[player], rules, group.episodes, group.missing, shaping) for player, group in here.items()
+            model_row(letters[labels[player]], labels[player], rules, group.episodes, group.missing, shaping)
+            for player, group in here.items()
         ]
         rewarded = shaping or next(iter(here.values())).run.shaping
         contrasts = _contrasts(rows, primary, base, reward_is_proportional=_name(rewarded) == "proportional")
@@ -214,7 +217,7 @@ def _name(shaping: Shaping | None) -> str:
     return "" if shaping is None else shaping.name
 
 
-def _labels(players: set[Player]) -> dict[Player, str]:
+def _labels(players: Sequence[Player]) -> dict[Player, str]:
     """The shortest names that tell all players apart: the model, then seats of their own, then settings that differ."""
     parts = {
         player: (player.model + "".join(f" + {role} {name}" for role, name in player.roles), dict(player.settings))
@@ -263,9 +266,7 @@ def _contrast(first: Row, second: Row, outcome: str, primary: bool) -> Contrast:
         reach = None if g is None or test is None else g * test.deviation
         detectable = (None if reach is None else -reach, reach)
         interval, p = (test.interval, test.p) if test else (None, None)
-        return Contrast(
-            first.label, second.label, outcome, primary, difference, interval, test, None, p, None, detectable
-        )
+        return Contrast(first, second, outcome, primary, difference, interval, test, None, p, None, detectable)
     counts = round(sum(a)), len(a), round(sum(b)), len(b)
     exact = exact_test(*counts)
     below, above = None, None
@@ -274,7 +275,7 @@ def _contrast(first: Row, second: Row, outcome: str, primary: bool) -> Contrast:
         below, above = None if down is None else down - means[0], None if up is None else up - means[0]
     p = None if exact is None else exact.p
     return Contrast(
-        first.label, second.label, outcome, primary, difference, newcombe(*counts), test, exact, p, None, (below, above)
+        first, second, outcome, primary, difference, newcombe(*counts), test, exact, p, None, (below, above)
     )
 
 

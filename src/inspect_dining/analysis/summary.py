@@ -106,7 +106,8 @@ class Row:
     """One model, or one scripted player of the ladder, at one table size.
 
     Attributes:
-        label: How it is called in the tables.
+        letter: Its short name, by which contrasts call it; empty for the ladder.
+        label: Its name.
         counts: What became of its planned episodes; None for the ladder.
         summary: What the scored ones come to.
         first: Its first rounds; None for the ladder, or without a scored episode.
@@ -114,6 +115,7 @@ class Row:
         usual: For each seat who sits there, where a seat has a model of its own; else empty.
     """
 
+    letter: str
     label: str
     summary: Summary
     counts: Counts | None = None
@@ -154,11 +156,14 @@ def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequen
     )
 
 
-def model_row(label: str, rules: Rules, episodes: Sequence[Episode], missing: int, shaping: Shaping | None) -> Row:
+def model_row(
+    letter: str, label: str, rules: Rules, episodes: Sequence[Episode], missing: int, shaping: Shaping | None
+) -> Row:
     """The row of one model.
 
     Args:
-        label: How it is called.
+        letter: Its short name.
+        label: Its name.
         rules: The rules of all its episodes.
         episodes: Those that left a trace.
         missing: How many planned ones did not.
@@ -179,7 +184,7 @@ def model_row(label: str, rules: Rules, episodes: Sequence[Episode], missing: in
     )
     roles = dict(episodes[0].run.player.roles) if episodes else {}
     usual = [roles.get(f"seat_{seat}", episodes[0].run.player.model) for seat in range(rules.n)] if roles else []
-    return Row(label, summary, counts, _first_round(scored, rules.n), _spent(scored, summary.meals), usual)
+    return Row(letter, label, summary, counts, _first_round(scored, rules.n), _spent(scored, summary.meals), usual)
 
 
 def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Row]:
@@ -194,7 +199,9 @@ def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Ro
     for player in SCRIPTED if episodes else ():
         played = games(rules, player, episodes)
         found = [scores(episode, shaping) for episode in played]
-        rows.append(Row(player, summarise(rules, played, {name: [one[name] for one in found] for name in found[0]})))
+        rows.append(
+            Row("", player, summarise(rules, played, {name: [one[name] for one in found] for name in found[0]}))
+        )
     return sorted(rows, key=lambda row: -(row.summary.estimates["efficiency"].mean or 0.0))
 
 
