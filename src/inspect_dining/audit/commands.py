@@ -1,89 +1,31 @@
 """`python -m inspect_dining audit` and `ladder`."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import get_args
 
 import click
 from rich.console import Console
 
 from inspect_dining.audit.findings import PAPER_DEADLOCK, agreement, audit, standings, stuck_groups
 from inspect_dining.audit.ladder import ladder, play_groups
+from inspect_dining.audit.options import as_json as json_option
+from inspect_dining.audit.options import numbers, shaped, size
 from inspect_dining.audit.tables import audit_tables, ladder_tables, notes
 from inspect_dining.errors import BadInput
-from inspect_dining.scorers.shaping import Shaping, Throughput, Variance, shaping
+from inspect_dining.scorers.shaping import Throughput, Variance, shaping
 from inspect_dining.table.players import SCRIPTED
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
-
-C = TypeVar("C", bound=Callable[..., object])
 
 _GROUPS_PLAYED = 20
 """Of how many games a group is played for the chance of no spread."""
 
 
-def _weights(context: click.Context, parameter: click.Parameter, value: str | None) -> list[float] | None:
-    """Reads `1,0.5,0.3,0.1`; how many there must be is for the shaping to say."""
-    try:
-        return None if value is None else [float(number) for number in value.split(",")]
-    except ValueError:
-        raise BadInput(
-            f"--weights {value} is not accepted; four numbers are expected, such as 1,0.5,0.3,0.1."
-        ) from None
-
-
-def _patience(context: click.Context, parameter: click.Parameter, value: str) -> list[int]:
-    """Reads `1,3`."""
-    try:
-        return [int(number) for number in value.split(",")]
-    except ValueError:
-        raise BadInput(f"--patience {value} is not accepted; whole numbers are expected, such as 1,3.") from None
-
-
-def _options(*options: Callable[[C], C]) -> Callable[[C], C]:
-    """Several options as one decorator, in the order in which the help shows them."""
-
-    def decorate(command: C) -> C:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-_size = _options(
-    click.option("--n", type=click.IntRange(min=2), default=5, show_default=True, help="Seats."),
-    click.option("--rounds", type=click.IntRange(min=3), default=30, show_default=True, help="The horizon T."),
-)
-_shaping = _options(
-    click.option(
-        "--shaping",
-        "name",
-        default="paper",
-        show_default=True,
-        help="paper, meal_gated, proportional, or package.module:function for one of your own.",
-    ),
-    click.option("--weights", callback=_weights, help="The four weights of paper and meal_gated: 1,0.5,0.3,0.1."),
-    click.option(
-        "--throughput",
-        type=click.Choice(get_args(Throughput)),
-        help="Normaliser of throughput in paper and meal_gated.",
-    ),
-    click.option(
-        "--variance",
-        type=click.Choice(get_args(Variance)),
-        default="population",
-        show_default=True,
-        help="Variance of meals in paper and meal_gated.",
-    ),
-)
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-
-
 @click.command(name="audit")
-@_shaping
-@_size
+@shaped
+@size
 @click.option(
     "--episodes",
     type=click.IntRange(min=0),
@@ -100,7 +42,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
     help="How often the policy to train deadlocks, for the chance that a group has no spread.",
 )
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a property fails.")
-@_json
+@json_option
 @click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="Draw the frontier: FILE.svg or .png.")
 def audit_command(
     name: str,
@@ -129,12 +71,12 @@ def audit_command(
 
         check_picture(picture)
     shapings = [shaping(name, weights=weights, throughput=t, variance=variance) for t in _normalisers(name, throughput)]
-    audits = [audit(shaped, n, rounds) for shaped in shapings]
+    audits = [audit(each, n, rounds) for each in shapings]
     played = []
     if episodes:
         groups = min(_GROUPS_PLAYED, episodes)
         played = [play_groups(Rules(n=n, rounds=rounds), player, episodes, groups, seed) for player in SCRIPTED]
-    rows = [standings(shaped, played) if played else [] for shaped in shapings]
+    rows = [standings(each, played) if played else [] for each in shapings]
     chances = stuck_groups(deadlock)
     if picture is not None:
         from inspect_dining.audit.picture import draw
@@ -164,7 +106,7 @@ def _normalisers(name: str, throughput: Throughput | None) -> list[Throughput]:
 
 
 @click.command(name="ladder")
-@_size
+@size
 @click.option("--order", type=click.Choice(get_args(Order)), default="simultaneous", show_default=True)
 @click.option("--release", type=click.Choice(get_args(Release)), default="auto", show_default=True)
 @click.option("--ties", type=click.Choice(get_args(Ties)), default="random", show_default=True)
@@ -172,15 +114,15 @@ def _normalisers(name: str, throughput: Throughput | None) -> list[Throughput]:
 @click.option(
     "--patience",
     "patiences",
-    callback=_patience,
+    callback=numbers(int, "whole numbers such as 1,3"),
     default="1,3",
     show_default=True,
     help="After how many locked rounds a game is deadlocked; several values stand side by side.",
 )
-@_shaping
+@shaped
 @click.option("--episodes", type=click.IntRange(min=2), default=300, show_default=True, help="Games of each player.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="As in `-T seed=`.")
-@_json
+@json_option
 def ladder_command(
     n: int,
     rounds: int,
@@ -206,10 +148,10 @@ def ladder_command(
         Rules(n=n, rounds=rounds, order=order, release=release, ties=ties, patience=patience, hint=hint)
         for patience in patiences
     ]
-    shaped: Shaping = shaping(name, weights=weights, throughput=throughput or "seat_rounds", variance=variance)
-    rungs = ladder(rules, shaped, episodes, seed)
+    rewarding = shaping(name, weights=weights, throughput=throughput or "seat_rounds", variance=variance)
+    rungs = ladder(rules, rewarding, episodes, seed)
     if as_json:
         rows = [{**asdict(rung), "rules": rung.rules.options() | {"patience": rung.rules.patience}} for rung in rungs]
-        click.echo(json.dumps({"reward": shaped.name, "rungs": rows}, indent=1, allow_nan=False))
+        click.echo(json.dumps({"reward": rewarding.name, "rungs": rows}, indent=1, allow_nan=False))
     else:
-        Console(highlight=False).print(ladder_tables(rungs, shaped.name))
+        Console(highlight=False).print(ladder_tables(rungs, rewarding.name))

@@ -160,6 +160,8 @@ def shaping(
     Raises:
         ValueError: An unknown name or parameter, in a sentence.
     """
+    if not isinstance(name, str):
+        raise ValueError(f"shaping={name!r} is not accepted: give the name of one, such as paper.")
     four = _four(weights)
     for key, value, accepted in (
         ("throughput", throughput, get_args(Throughput)),
@@ -206,8 +208,8 @@ def _imported(name: str) -> Callable[[Terms], float]:
         )
     try:
         function = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"The shaping {name!r} cannot be imported: {error}.") from error
+    except Exception as error:  # a module of the user's own may raise anything while it is imported
+        raise ValueError(f"The shaping {name!r} cannot be imported: {type(error).__name__}: {error}.") from error
     if not callable(function):
         raise ValueError(f"The shaping {name!r} is no function; a function that takes Terms is expected.")
 
