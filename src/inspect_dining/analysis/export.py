@@ -58,8 +58,8 @@ def _row(row: Row) -> dict[str, object]:
         "turns": summary.turns,
         "lost_by_kind": {str(kind): count for kind, count in summary.lost.items()},
     }
-    if row.usual:
-        data["seated"] = list(row.usual)
+    if row.seated:
+        data["seated"] = list(row.seated)
     if row.counts is not None:
         data |= asdict(row.counts)
     if row.spent is not None:

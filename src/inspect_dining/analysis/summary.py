@@ -112,7 +112,8 @@ class Row:
         summary: What the scored ones come to.
         first: Its first rounds; None for the ladder, or without a scored episode.
         spent: Tokens and cost; None for the ladder.
-        usual: For each seat who sits there, where a seat has a model of its own; else empty.
+        seated: For each seat who sits there, where a seat has a model of its own; else empty.
+        common: The model of the seats that have none of their own.
     """
 
     letter: str
@@ -121,7 +122,8 @@ class Row:
     counts: Counts | None = None
     first: FirstRound | None = None
     spent: Spent | None = None
-    usual: Sequence[str] = ()
+    seated: Sequence[str] = ()
+    common: str = ""
 
 
 def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequence[float]]) -> Summary:
@@ -183,8 +185,11 @@ def model_row(
         distinct=len(happened),
     )
     roles = dict(episodes[0].run.player.roles) if episodes else {}
-    usual = [roles.get(f"seat_{seat}", episodes[0].run.player.model) for seat in range(rules.n)] if roles else []
-    return Row(letter, label, summary, counts, _first_round(scored, rules.n), _spent(scored, summary.meals), usual)
+    common = episodes[0].run.player.model if episodes else ""
+    seated = [roles.get(f"seat_{seat}", common) for seat in range(rules.n)] if roles else []
+    return Row(
+        letter, label, summary, counts, _first_round(scored, rules.n), _spent(scored, summary.meals), seated, common
+    )
 
 
 def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Row]:
