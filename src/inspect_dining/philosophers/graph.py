@@ -9,6 +9,7 @@ never answers one; reading the reply and moving the table belong to the dinner.
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib import import_module
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from inspect_ai.agent import AgentState
@@ -85,6 +86,8 @@ def load_philosopher(name: str | None) -> Decide:
     """
     if name is None:
         return philosopher()
+    if not isinstance(name, str):
+        raise BadInput(f"philosopher={name!r} is not accepted: give package.module:name of a graph or an agent.")
     module, _, attribute = name.partition(":")
     try:
         found: object = getattr(import_module(module), attribute) if attribute else None
@@ -95,15 +98,18 @@ def load_philosopher(name: str | None) -> Decide:
     if isinstance(found, Runnable):
         return _by_graph(name, found)
     if callable(found):
-        from inspect_ai.agent import is_agent
-
-        agent = found if is_agent(found) else found()
-        if callable(agent):
+        agent: object = found if _awaits(found) else found()
+        if callable(agent) and _awaits(agent):
             return _by_agent(name, agent)
     raise BadInput(
         f"The philosopher {name!r} cannot take a seat; accepted is package.module:name of a compiled LangGraph graph "
         "or of an Inspect agent."
     )
+
+
+def _awaits(found: object) -> bool:
+    """Whether a thing is an agent itself, and not the function that makes it."""
+    return iscoroutinefunction(found) or iscoroutinefunction(getattr(found, "__call__", None))  # noqa: B004
 
 
 def _by_graph(name: str, graph: "Runnable[Any, Any]") -> Decide:

@@ -29,9 +29,7 @@ _TIES = {
 }
 _RELEASE = {
     "auto": "After a meal both your forks return to the table at the end of the round.",
-    "manual": (
-        "After a meal the forks stay in your hands, and you must put down both before you can eat again."
-    ),
+    "manual": ("After a meal the forks stay in your hands, and you must put down both before you can eat again."),
 }
 
 

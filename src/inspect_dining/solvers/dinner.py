@@ -5,6 +5,7 @@ puts one table card in it. In a simultaneous round every seat is asked before an
 store after every round, so that whatever ends the sample early leaves the true account of the rounds that were played.
 """
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -55,7 +56,7 @@ def dinner(
     decide = load_philosopher(philosopher)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        refuse_approval()
+        refuse_setting()
         options = state.metadata.get("rules", rules)
         if isinstance(options, dict):
             options = Rules(**options)
@@ -81,7 +82,8 @@ def dinner(
                     table.abandon()
                 finally:
                     # a span logs what changed in the store while it was open; the lanes need not repeat the record
-                    state.store.delete(RECORD)
+                    if RECORD in state.store:
+                        state.store.delete(RECORD)
         finally:
             # also on a cancellation, which no handler above catches
             record = game.record(unfinished=stopped)
@@ -110,12 +112,18 @@ def accept_memory(memory: object) -> Memory:
     raise BadInput(f"memory={memory!r} is not accepted: give a whole number of turns to remember (0: none), or chat.")
 
 
-def refuse_approval() -> None:
-    """Refuses an approval policy.
+def refuse_setting() -> None:
+    """Refuses a run that no dinner can be given in.
 
     Raises:
-        BadInput: One is in force.
+        BadInput: An approval policy is in force, or Inspect runs on another backend than asyncio.
     """
+    backend = os.environ.get("INSPECT_ASYNC_BACKEND", "asyncio")
+    if backend != "asyncio":
+        raise BadInput(
+            f"INSPECT_ASYNC_BACKEND={backend} is not accepted: philosophers are LangGraph graphs, which run on asyncio "
+            "only. Leave the variable out."
+        )
     if have_tool_approval():
         raise BadInput(
             "An approval policy is in force, and a dinner has nothing to approve: its tool calls are moves in a game "

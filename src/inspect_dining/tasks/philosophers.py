@@ -14,7 +14,7 @@ from inspect_dining.philosophers.prompts import prompt_hash
 from inspect_dining.scorers import scores
 from inspect_dining.scorers.shaping import Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
-from inspect_dining.solvers.dinner import accept_memory, dinner, refuse_approval
+from inspect_dining.solvers.dinner import accept_memory, dinner, refuse_setting
 from inspect_dining.solvers.seat import MAX_TOKENS, Memory
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties, sample_id
 from inspect_dining.tasks.arguments import (
@@ -74,11 +74,11 @@ def philosophers(
         unknown: Refused.
 
     Raises:
-        BadInput: An argument, a model role or an approval policy is not accepted, in a sentence.
+        BadInput: An argument, a model role or a setting of the run is not accepted, in a sentence.
     """
     accepted = [name for name in inspect.signature(philosophers).parameters if name != "unknown"]
     refuse_unknown((name for name in unknown if name != "model"), accepted)
-    refuse_approval()
+    refuse_setting()
     sizes = whole_numbers("n", n, 2)
     refuse_odd_roles(model_roles(), min(sizes))
     games, family = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
@@ -144,13 +144,14 @@ VIEWER = ViewerConfig(
     task_samples_view=TaskSamplesView(
         name="Dinners",
         columns=[
-            *(TaskSamplesColumn(id=name) for name in ("sampleStatus", "sampleId", "epoch", "answer")),
+            *(TaskSamplesColumn(id=name) for name in ("sampleId", "epoch", "answer")),
             *(TaskSamplesColumn.score(name) for name in (*_COLUMNS, "starved", "lost_turns")),
-            *(TaskSamplesColumn(id=name) for name in ("tokens", "limit", "error")),
+            *(TaskSamplesColumn(id=name) for name in ("sampleStatus", "limit", "error", "tokens")),
             TaskSamplesColumn(id="input", visible=False),
             TaskSamplesColumn(id="target", visible=False),
         ],
         multiline=False,
+        score_labels={"no_deadlock": "no deadlock", "meal_variance": "meal variance", "lost_turns": "lost turns"},
         color_scales_enabled=True,
         score_color_scales={
             **dict.fromkeys(("efficiency", "no_deadlock", "jain", "proportional"), _GOOD),
