@@ -133,7 +133,7 @@ def compare(
     groups = _groups(collection, shaping)
     if not separate:
         _refuse_unequal(groups)
-    labels = _labels(list(dict.fromkeys(player for _, _, player in groups)))
+    labels = labels_of(list(dict.fromkeys(player for _, _, player in groups)))
     letters = {label: words.letter(place) for place, label in enumerate(labels.values())}
     base = None if baseline is None else _chosen(baseline, sorted(labels.values()))
     sections: list[Section] = []
@@ -217,8 +217,8 @@ def _name(shaping: Shaping | None) -> str:
     return "" if shaping is None else shaping.name
 
 
-def _labels(players: Sequence[Player]) -> dict[Player, str]:
-    """The shortest names that tell all players apart: the model, then seats of their own, then settings that differ."""
+def labels_of(players: Sequence[Player]) -> dict[Player, str]:
+    """The shortest names that tell some players apart: the model, seats of their own, and settings that differ."""
     parts = {
         player: (player.model + "".join(f" + {role} {name}" for role, name in player.roles), dict(player.settings))
         for player in players

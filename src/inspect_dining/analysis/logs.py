@@ -1,9 +1,17 @@
 """Finding and reading Inspect's log files, where every failure is a sentence."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from inspect_ai.log import EvalLog, EvalSample, list_eval_logs, read_eval_log, read_eval_log_samples
+from inspect_ai.log import (
+    EvalLog,
+    EvalSample,
+    list_eval_logs,
+    read_eval_log,
+    read_eval_log_sample,
+    read_eval_log_samples,
+)
 
 from inspect_dining.errors import BadInput
 
@@ -46,18 +54,35 @@ def head(source: str | EvalLog, notes: list[str]) -> EvalLog | None:
         return None
 
 
-def samples(log: EvalLog, unread: set[str], notes: list[str]) -> Iterator[EvalSample]:
-    """The samples of a log one by one, without the fields that are not wanted; a note where the file breaks off."""
-    name = log.location.rsplit("/", 1)[-1]
+def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None = None) -> Iterator[EvalSample]:
+    """The samples of a log one by one, without the fields that are not wanted; a note where the file breaks off.
+
+    Args:
+        log: A log, or the header of one.
+        unread: The fields that are not wanted.
+        notes: Takes the note.
+        only: The id of the one sample that is wanted, in all its epochs.
+    """
     try:
-        if log.samples is not None:
-            yield from log.samples
-        elif log.location.endswith(".json"):
-            yield from read_eval_log(log.location).samples or []
-        elif log.location and log.eval.dataset.sample_ids is not None:
-            yield from read_eval_log_samples(log.location, all_samples_required=False, exclude_fields=unread)
+        for sample in _samples(log, unread, only):
+            if only is None or str(sample.id) == only:
+                yield sample
     except Exception as error:  # noqa: BLE001 a broken file fails in zip, zstd, ijson or pydantic, each in its own way
-        notes.append(f"{name} breaks off and could not be read to its end ({_why(error)}).")
+        notes.append(f"{log.location.rsplit('/', 1)[-1]} breaks off and could not be read to its end ({_why(error)}).")
+
+
+def _samples(log: EvalLog, unread: set[str], only: str | None) -> Iterator[EvalSample]:
+    ids = log.eval.dataset.sample_ids
+    if log.samples is not None:
+        yield from log.samples
+    elif log.location.endswith(".json"):
+        yield from read_eval_log(log.location).samples or []
+    elif log.location and only is not None:
+        for epoch in range(1, (log.eval.config.epochs or 1) + 1):
+            with suppress(IndexError):
+                yield read_eval_log_sample(log.location, only, epoch, exclude_fields=unread)
+    elif log.location and ids is not None:
+        yield from read_eval_log_samples(log.location, all_samples_required=False, exclude_fields=unread)
 
 
 def _why(error: Exception) -> str:

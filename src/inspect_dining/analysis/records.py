@@ -10,6 +10,7 @@ note, as is everything that was left out.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,6 +129,49 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
     if not runs:
         raise BadInput(" ".join(["There is no dinner to read.", *notes]))
     return Collection(tuple(runs), tuple(episodes), tuple(notes))
+
+
+def games(log: "str | Path | EvalLog", sample: str | None = None, epoch: int | None = None) -> Iterator[Episode]:
+    """The games of a log that have a record, one by one, without reading more than is asked for.
+
+    Args:
+        log: A log file, a folder of logs, or a log in memory.
+        sample: A sample id; all samples where None.
+        epoch: An epoch; all epochs where None.
+
+    Raises:
+        BadInput: There is no such game, in a sentence.
+    """
+    from inspect_dining.analysis.logs import find, head, samples
+
+    notes: list[str] = []
+    known: list[str] = []
+    count = 0
+    for source in find([log], notes):
+        header = head(source, notes)
+        if header is None:
+            continue
+        ids = [str(name) for name in header.eval.dataset.sample_ids or []]
+        known += ids
+        if sample is not None and sample not in ids:
+            continue
+        run = _run(header, header.location)
+        for one in samples(header, _UNREAD, notes, only=sample):
+            episode = _episode(run, one)
+            if episode is None:
+                break
+            if epoch not in (None, episode.epoch):
+                continue
+            if episode.record is not None:
+                count += 1
+                yield episode
+            else:
+                notes.append(f"{episode.sample}, epoch {episode.epoch}, has no record: {episode.reason}.")
+    if count == 0:
+        near = get_close_matches(sample or "", known, n=1) if sample not in known else []
+        notes += [f"Did you mean {near[0]}?"] if near else []
+        wanted = "".join([f" of sample {sample}"] * (sample is not None) + [f" in epoch {epoch}"] * (epoch is not None))
+        raise BadInput(" ".join([f"There is no game{wanted} in {log}.", *notes]))
 
 
 def _ours(task: str) -> bool:
