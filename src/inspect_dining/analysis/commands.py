@@ -15,6 +15,7 @@ from inspect_dining.analysis.files import write
 from inspect_dining.analysis.outcomes import OUTCOMES, PRIMARY
 from inspect_dining.analysis.records import Collection, read
 from inspect_dining.errors import BadInput
+from inspect_dining.scorers.shaping import Shaping
 
 C = TypeVar("C", bound=Callable[..., object])
 
@@ -79,7 +80,7 @@ def _compared(
     throughput: str | None,
     variance: str | None,
     ladder_episodes: int,
-) -> tuple[Collection, Comparison]:
+) -> tuple[Collection, Comparison, Shaping | None]:
     given = {"weights": weights, "throughput": throughput, "variance": variance}
     chosen = {name: value for name, value in given.items() if value is not None}
     if chosen and shaping is None:
@@ -94,7 +95,7 @@ def _compared(
         baseline=baseline,
         ladder_episodes=ladder_episodes,
     )
-    return collection, found
+    return collection, found, shaped
 
 
 @click.command(name="compare")
@@ -123,7 +124,7 @@ def compare(
     LOGS are Inspect log files or folders of them. For each n: what became of the planned episodes, every score with its
     interval, deadlock by rounds, what independent seats and scripted players come to, and contrasts between the models.
     """
-    _, found = _compared(logs, primary, baseline, separate, shaping, weights, throughput, variance, ladder_episodes)
+    _, found, _ = _compared(logs, primary, baseline, separate, shaping, weights, throughput, variance, ladder_episodes)
     if form is None:
         from inspect_dining.analysis.tables import comparison_tables
 
@@ -180,10 +181,10 @@ def report(
 
     if not output.parent.is_dir():
         raise BadInput(f"{output} cannot be written: there is no folder {output.parent}.")
-    collection, found = _compared(
+    collection, found, shaped = _compared(
         logs, primary, baseline, separate, shaping, weights, throughput, variance, ladder_episodes
     )
-    write(output, page(collection, found, title, chosen))
+    write(output, page(collection, found, title, chosen, shaped))
     click.echo(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB).")
 
 

@@ -107,9 +107,9 @@ def game(show: Shown, width: int) -> RenderableType:
     """
     record = show.record
     rounds, n = replay(record), record.rules.n
-    widths = [
-        max([len(f"seat {seat}"), *(len(_cell(round, seat, long=True)) for round in rounds)]) for seat in range(n)
-    ]
+    widths = [len("seat 99")] * n
+    for round in rounds:
+        widths = [max(least, len(_cell(round, seat, long=True))) for seat, least in enumerate(widths)]
     long = _FRAME + sum(widths) + 2 * n <= width
     block = n if long else max(1, (width - _FRAME) // 5)
     tables: list[RenderableType] = []

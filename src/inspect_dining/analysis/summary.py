@@ -114,6 +114,7 @@ class Row:
         spent: Tokens and cost; None for the ladder.
         seated: For each seat who sits there, where a seat has a model of its own; else empty.
         common: The model of the seats that have none of their own.
+        episodes: Its scored episodes; empty for the ladder.
     """
 
     letter: str
@@ -124,6 +125,7 @@ class Row:
     spent: Spent | None = None
     seated: Sequence[str] = ()
     common: str = ""
+    episodes: Sequence[Episode] = ()
 
 
 def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequence[float]]) -> Summary:
