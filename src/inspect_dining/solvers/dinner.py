@@ -88,9 +88,9 @@ def dinner(
             # also on a cancellation, which no handler above catches
             record = game.record(unfinished=stopped)
             state.store.set(RECORD, record.to_dict())
+            transcript().info(account(record), source=SOURCE)
         if failure is not None:
             raise failure
-        transcript().info(account(record), source=SOURCE)
         state.output = ModelOutput.from_content(
             "dinner", f"{ending(record)} Meals: {sum(game.table.meals)} ({meals_by_seat(game.table)})."
         )
