@@ -19,8 +19,8 @@ from inspect_dining.scorers.shaping import Throughput, Variance, shaping
 from inspect_dining.table.players import SCRIPTED
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
 
-_GROUPS_PLAYED = 20
-"""Of how many games a group is played for the chance of no spread."""
+_A_GROUP = 15
+"""Of one game in so many a group is played, for the chance of no spread; it takes as many games more."""
 
 
 @click.command(name="audit")
@@ -74,8 +74,8 @@ def audit_command(
     audits = [audit(each, n, rounds) for each in shapings]
     played = []
     if episodes:
-        groups = min(_GROUPS_PLAYED, episodes)
-        played = [play_groups(Rules(n=n, rounds=rounds), player, episodes, groups, seed) for player in SCRIPTED]
+        rules, groups = Rules(n=n, rounds=rounds), max(1, episodes // _A_GROUP)
+        played = [play_groups(rules, player, episodes, groups, seed) for player in SCRIPTED]
     rows = [standings(each, played) if played else [] for each in shapings]
     chances = stuck_groups(deadlock)
     if picture is not None:

@@ -6,7 +6,6 @@ findings.failed, findings.best_fair.break_even
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from math import isfinite
 from statistics import fmean
 
 from scipy import stats
@@ -166,10 +165,11 @@ def agreement(rows: Sequence[Standing]) -> float | None:
         rows: The standings.
 
     Returns:
-        The coefficient, or None where all players stand alike by one of them.
+        The coefficient, or None where all players stand alike by one of them, or none were given.
     """
-    tau = float(stats.kendalltau([-row.by_reward for row in rows], [-row.by_efficiency for row in rows]).statistic)
-    return tau if isfinite(tau) else None
+    if len({row.by_reward for row in rows}) < 2 or len({row.by_efficiency for row in rows}) < 2:
+        return None
+    return float(stats.kendalltau([row.by_reward for row in rows], [row.by_efficiency for row in rows]).statistic)
 
 
 def stuck_groups(deadlock: float = PAPER_DEADLOCK) -> dict[int, float]:

@@ -87,7 +87,7 @@ def meal_gated(
 
 
 def proportional(episode: Terms) -> float:
-    """A smoothed proportional fairness, from -0.15 to 1; the optimum earns 1 where `best_meals` is exact.
+    """A smoothed proportional fairness, from -0.15 to 1, which the optimum earns where its meals can be split evenly.
 
     With u(m) = log(1 + m / 0.1): the mean over seats of u(meals), divided by the same mean over the most even split of
     the most meals that can be eaten; less 0.1 if deadlocked; less 0.05 times the share of lost turns. `think` and
