@@ -1,0 +1,210 @@
+"""The reading of a reply: what a model's answer is understood to mean, with nothing guessed.
+
+Pure and total: every reply has exactly one reading, and no reply, however broken, raises. The rules, in their order:
+
+1. A refusal (`content_filter`) is `refused`, whatever else came.
+2. Native calls decide where there are any. The first one alone is read: unless it names one of the six tools, without
+   arguments, the reading is `malformed` or `unknown`, and a later call never steps in. If it does, the reading is
+   `action`, or `several` where more calls follow. A whole call counts also in a reply that the token limit cut; a
+   single call that the cut made unreadable is `truncated`.
+3. Without a call, a reply that the limit cut is `truncated`; one that says nothing outside reasoning is `empty`.
+4. Text is `no_call`, unless `rescue` is on and it is one unambiguous call (see `rescue.py`): then it is `rescued`.
+
+Reasoning is never an action and never counts as text. The two limits of this: `hf/` hands a call within `<think>` over
+as a native call and without its place; and for a tool without parameters, Inspect drops arguments that are no JSON
+object (a bare `left`, `[1]`) before anyone can see them.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from inspect_dining.philosophers.calls import Call, bare, canonical, plain_call
+from inspect_dining.philosophers.reasoning import spoken, thinks_last
+from inspect_dining.philosophers.rescue import rescued
+from inspect_dining.table.moves import ACTS, Action, Kind, Reading
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput
+
+__all__ = ["Call", "Reply", "Stop", "canonical", "read", "reply_from_text", "reply_of"]
+
+
+class Stop(StrEnum):
+    """Why a model stopped."""
+
+    FINISHED = "finished"
+    """It came to an end of its own, or to its calls."""
+    LENGTH = "length"
+    """The token limit of the reply cut it."""
+    REFUSED = "refused"
+    """The provider refused (content filter)."""
+    OVERFLOW = "overflow"
+    """The model's context overflowed: the dinner cuts the game, and this is no lost turn."""
+    UNKNOWN = "unknown"
+    """The provider did not say (`hf/` never does), or in words that Inspect does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's reply to one observation, as its provider handed it over.
+
+    Attributes:
+        calls: Its native calls, in order.
+        text: Its text; reasoning that the provider told apart is not in it.
+        stop: Why the model stopped.
+    """
+
+    calls: tuple[Call, ...]
+    text: str
+    stop: Stop
+
+
+_SEVERAL = {action: Reading(Kind.SEVERAL, action) for action in Action}
+_RESCUED = {action: Reading(Kind.RESCUED, action) for action in Action}
+
+
+def read(reply: Reply, rescue: bool = False) -> Reading:
+    """What a reply is understood to mean.
+
+    Args:
+        reply: The reply.
+        rescue: Whether one unambiguous call in the text counts where there is no native call.
+
+    Returns:
+        Its reading. An `overflow` that nobody cut before is read like a reply that the token limit cut.
+    """
+    if reply.stop is Stop.REFUSED:
+        return Reading(Kind.REFUSED)
+    cut = reply.stop in {Stop.LENGTH, Stop.OVERFLOW}
+    if reply.calls:
+        first, only = reply.calls[0], len(reply.calls) == 1
+        understood = _understood(first)
+        if isinstance(understood, Action):
+            return ACTS[understood] if only else _SEVERAL[understood]
+        unfinished = cut and only and first.error is not None and understood is Kind.MALFORMED
+        return Reading(Kind.TRUNCATED if unfinished else understood)
+    if cut:
+        return Reading(Kind.TRUNCATED)
+    text = spoken(reply.text)
+    if not text:
+        return Reading(Kind.EMPTY)
+    action = rescued(text) if rescue else None
+    return Reading(Kind.NO_CALL) if action is None or thinks_last(reply.text) else _RESCUED[action]
+
+
+def _understood(call: Call) -> Action | Kind:
+    """The action of a call, or the kind of reading that it is without one."""
+    if call.error is not None:
+        found = _unparsed(call)
+        if found is None:
+            return Kind.MALFORMED
+        call = found
+    action = canonical(call.name)
+    if action is None:
+        return Kind.UNKNOWN if call.name.strip() else Kind.MALFORMED
+    return action if bare(call.arguments) else Kind.MALFORMED
+
+
+_UNPARSED = "Error parsing the following tool call arguments:\n\n"
+_DETAILS = "\n\nError details: "
+
+
+def _unparsed(call: Call) -> Call | None:
+    """The call inside an error of Inspect's, which (in `hf/`) takes empty arguments for missing ones."""
+    if call.error is None or call.name != "unknown" or not bare(call.arguments):
+        return None
+    raw, marker, _ = call.error.removeprefix(_UNPARSED).rpartition(_DETAILS)
+    return plain_call(raw) if marker and call.error.startswith(_UNPARSED) else None
+
+
+_STOPS = {
+    "stop": Stop.FINISHED,
+    "tool_calls": Stop.FINISHED,
+    "max_tokens": Stop.LENGTH,
+    "model_length": Stop.OVERFLOW,
+    "content_filter": Stop.REFUSED,
+}
+_NO_CONTENT = "(no content)"
+_GEMINI_FAILED = "I seem to have had trouble calling a function and replied with "
+
+
+def reply_of(output: "ModelOutput") -> Reply:
+    """The reply in what Inspect's model interface returns.
+
+    What providers put in the model's mouth is undone: Inspect's text for "nothing came" is no text; its apology for a
+    call that Gemini itself declared malformed is such a call; and a refusal that OpenAI reports in a field of its own,
+    with an ordinary end, is a refusal.
+
+    Args:
+        output: A model's output; only its first choice counts, as everywhere in Inspect.
+
+    Returns:
+        The reply.
+
+    Raises:
+        ValueError: The output has no choices: then there is no reply, and nothing to read.
+    """
+    if not output.choices:
+        raise ValueError("The model's output has no choices, so there is no reply to read.")
+    choice = output.choices[0]
+    calls = tuple(Call(c.function, c.arguments, c.parse_error) for c in choice.message.tool_calls or ())
+    text = choice.message.text
+    stop = _STOPS.get(choice.stop_reason, Stop.UNKNOWN)
+    if stop is Stop.FINISHED and not calls and choice.stop_details and choice.stop_details.type == "refusal":
+        stop = Stop.REFUSED
+    if stop is Stop.UNKNOWN and not calls and _GEMINI_FAILED in text:
+        calls = (Call("", error=text),)
+    return Reply(calls, "" if text.strip() == _NO_CONTENT else text, stop)
+
+
+_OPEN, _CLOSE = "<tool_call>", "</tool_call>"
+_FUNCTION = re.compile(r"\s*<function=(?P<name>[^<>\n]{1,100})>(?P<inside>[^<>]*)</function>\s*")
+
+
+def reply_from_text(text: str, stop: Stop) -> Reply:
+    r"""The reply in a completion of Qwen's chat template, with its calls made native.
+
+    What it does with each, beside vLLM's `hermes` parser and Inspect's `hf/`:
+
+    * Every `<tool_call>...</tool_call>` outside reasoning is one call, in order; what stands around is text. `hermes`
+      drops the text after the first call; `hf/` does not look for reasoning.
+    * Between the tags stands one JSON object with `name` and `arguments` (or `parameters`, as in `hf/`), or the
+      `<function=name></function>` of Qwen3-Coder and Qwen3.5.
+    * Without `arguments` the call has none: `hermes` and `hf/` give up on it (the design makes the two the same).
+    * Broken JSON, a key twice or an unknown key give a call with an error, `malformed` if it is the first, as in
+      `hf/`; `hermes` then takes the whole reply, good calls included, for text, and overlooks unknown keys.
+    * A tag that is not closed ends with the text, as in `hermes`: whole JSON in it is a call (also in a truncated
+      reply), anything else a call with an error; `hf/` takes it for text. A tag within a tag breaks the outer one.
+    * A call within `<think>` is reasoning, hence none. So is one whose `<think>` was never closed, where `hermes` with
+      its reasoning parser may let it through.
+
+    Args:
+        text: The completion, decoded with its special tokens. If the prompt itself opened `<think>`, put it in front:
+            a reply that was cut before `</think>` cannot be told from an answer otherwise.
+        stop: Why the model stopped.
+
+    Returns:
+        The reply.
+    """
+    said = spoken(text)
+    calls, around, at = [], [], 0
+    while (start := said.find(_OPEN, at)) >= 0:
+        around.append(said[at:start])
+        end = said.find(_CLOSE, start)
+        body = said[start + len(_OPEN) : end if end >= 0 else len(said)]
+        calls.append(_written(body))
+        at = end + len(_CLOSE) if end >= 0 else len(said)
+    around.append(said[at:])
+    return Reply(tuple(calls), "".join(around).strip(), stop)
+
+
+def _written(body: str) -> Call:
+    call = plain_call(body)
+    if call is not None:
+        return call
+    function = _FUNCTION.fullmatch(body)
+    if function:
+        return Call(function["name"], function["inside"])
+    return Call("", error=f"This is not one call with a name and arguments: {body.strip()}")

@@ -1,0 +1,72 @@
+"""Telling what a reply says from what its model thinks: reasoning is never an action, and never counts as text."""
+
+import re
+
+_TAG = r"(?:antml:|seed:)?(?:think|thinking|thoughts?|reason|reasoning|reflection|scratch_?pad|analysis)\b[^<>]*"
+_FAMILIES = {
+    "tag": (rf"<{_TAG}(?<!/)>", rf"</{_TAG}>"),  # most families; a prefix is the vendor's
+    "mistral": (r"\[THINK\]", r"\[/THINK\]"),
+    "kimi": ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
+    "cohere": (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    "openthinker": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    "gemma": (r"<\|channel>thought", r"<channel\|>"),
+    "apertus": (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
+    "harmony": (r"<\|channel\|>analysis", r"<\|end\|>|(?=<\|start\|>|<\|channel\|>(?!analysis))"),
+}
+"""How the families open and close reasoning. That of harmony (gpt-oss) ends with its message, or with the next one."""
+_MARKS = "|".join(f"(?P<{family}>{opens})|(?P<{family}_end>{ends})" for family, (opens, ends) in _FAMILIES.items())
+# the look-ahead spares plain text, which is most of it, the trial of sixteen patterns at every character
+_REASONING = re.compile(rf"(?=<[/|]?[a-z]|\[/?T|\u25c1)(?:{_MARKS})", re.IGNORECASE)
+_ENDS = (
+    *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|end_of_text|>", "</s>"),
+    *("<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<turn|>", "<\uff5cend\u2581of\u2581sentence\uff5c>"),
+)
+
+
+def spoken(text: str) -> str:
+    """What a reply says: its text outside reasoning, stripped of blanks and of the tokens that end a turn.
+
+    Reasoning stands between the markers of a model family. A closing marker that nothing opened closes what the prompt
+    opened, so all before it is reasoning; an opening one that nothing closes reaches to the end.
+
+    Args:
+        text: A reply's text.
+
+    Returns:
+        What is left, possibly nothing.
+    """
+    return _trimmed("".join(_outside(text)))
+
+
+def thinks_last(text: str) -> bool:
+    """Whether a text ends in reasoning, which may take back what was said before it."""
+    return not _trimmed(_outside(text)[-1])
+
+
+def _outside(text: str) -> list[str]:
+    """The pieces of a text around reasoning; the last one is what follows it, possibly nothing."""
+    kept: list[str] = []
+    at, within = 0, ""
+    for mark in _REASONING.finditer(text):
+        group = mark.lastgroup or ""
+        family = group.removesuffix("_end")
+        ends = group != family
+        if not within and not ends:
+            kept.append(text[at : mark.start()])
+            within = family
+        elif ends and within == family:
+            within, at = "", mark.end()
+        elif ends and not within and family != "harmony":  # whose closing marker also ends other messages
+            kept.clear()
+            at = mark.end()
+    return [*kept, "" if within else text[at:]]
+
+
+def _trimmed(text: str) -> str:
+    text = text.strip()
+    for _ in _ENDS:
+        ending = next((end for end in _ENDS if text.endswith(end)), None)
+        if ending is None:
+            break
+        text = text.removesuffix(ending).rstrip()
+    return text

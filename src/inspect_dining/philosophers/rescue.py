@@ -1,0 +1,150 @@
+"""A call written into a reply's text, where a model or its server failed to make it a native call.
+
+A rescue never guesses. What a reply says outside reasoning must *be* one call in a syntax that a model family is
+trained to write, or it must *end* in one: a syntax with markers of its own, after a lead-in of plain sentences that
+does not negate, condition, quote or exemplify anything and names no other action. Prose alone, a second call, an
+argument, and anything after the call (reasoning too) leave the text a text. The words that spoil a lead-in are English,
+with the commonest negations of a few other languages, so one with letters outside ASCII is not accepted; and since
+nobody can tell what a `no` denies, "I hold no fork, so ..." spoils it too. The rule errs towards a lost turn, which is
+counted and seen, and away from an action that the model did not take.
+
+Syntaxes and their sources, all of them public: the chat templates of Qwen 2.5 and 3 (Hermes), Qwen3-Coder, Mistral
+(tokenizers v3 to v13), Llama 3.1 to 4, DeepSeek V3 to V3.2, gpt-oss (harmony) and Gemma 4; the message formats of
+OpenAI, Anthropic and Gemini, as models write them out when they miss the native form.
+"""
+
+import re
+
+from inspect_dining.philosophers.calls import Call, bare, canonical, wrapped_call
+from inspect_dining.table.moves import Action
+
+_LONGEST_CALL = 1000
+_LONGEST_LEAD_IN = 4000
+
+_NAME = r"(?P<name>[A-Za-z][A-Za-z_. -]{0,40})"
+_NOTHING = r"\{\s*\}"
+_SPEAKER = r"(?:antml:|\|DSML\|)?"
+_CODE = r"(?:print\((?:default_api\.)?(?P<printed>[A-Za-z_]+)\(\s*\)\)|(?:default_api\.)?(?P<named>[A-Za-z_]+)\(\s*\))"
+
+
+def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(source, re.ASCII) for source in sources)
+
+
+_MARKED = _patterns(
+    # Llama 3.1, and Qwen3-Coder within its <tool_call>
+    rf"<function={_NAME}>\s*(?:{_NOTHING})?\s*</function>",
+    # Mistral since tokenizer v11
+    rf"\[TOOL_CALLS\]\s*{_NAME}(?:\[CALL_ID\]\w{{1,40}})?(?:\[ARGS\])?\s*{_NOTHING}",
+    # DeepSeek V3 and R1; V3.1 (its bars and blanks are folded to ASCII before)
+    rf"<\|tool_calls_begin\|>\s*<\|tool_call_begin\|>\s*function<\|tool_sep\|>{_NAME}\s*```json\s*{_NOTHING}\s*```"
+    r"\s*<\|tool_call_end\|>\s*<\|tool_calls_end\|>",
+    rf"<\|tool_calls_begin\|>\s*<\|tool_call_begin\|>\s*{_NAME}<\|tool_sep\|>\s*{_NOTHING}"
+    r"\s*<\|tool_call_end\|>\s*<\|tool_calls_end\|>",
+    # Anthropic; DeepSeek V3.2 writes the same in its own markup
+    rf'<{_SPEAKER}function_calls>\s*<{_SPEAKER}invoke name="{_NAME}"\s*(?:/>|>\s*</{_SPEAKER}invoke>)'
+    rf"\s*</{_SPEAKER}function_calls>",
+    rf'<{_SPEAKER}invoke name="{_NAME}"\s*(?:/>|>\s*</{_SPEAKER}invoke>)',
+    # gpt-oss: the recipient stands after the channel or after the role
+    rf"(?:<\|start\|>assistant)?<\|channel\|>commentary to=functions\.{_NAME}\s*(?:<\|constrain\|>)?json"
+    rf"<\|message\|>\s*{_NOTHING}",
+    rf"<\|start\|>assistant to=functions\.{_NAME}<\|channel\|>commentary\s*(?:<\|constrain\|>)?json"
+    rf"<\|message\|>\s*{_NOTHING}",
+    # Gemma 4
+    rf"<\|tool_call>:?call:{_NAME}{_NOTHING}(?:<tool_call\|>)?",
+)
+"""Syntaxes with markers of their own: they may follow a lead-in."""
+
+_UNMARKED = _patterns(
+    # Llama 3.2 and 4, in Python's words
+    rf"\[\s*{_NAME}\(\s*\)\s*\]",
+    # Gemini and Gemma 3
+    rf"```tool_code\s*{_CODE}\s*```",
+    rf"<tool_code>\s*{_CODE}\s*</tool_code>",
+    # Gemma 4 and gpt-oss, whose markers a server took away
+    rf"call:(?:default_api:)?{_NAME}{_NOTHING}",
+    rf"commentary to=functions\.{_NAME}\s*json\s*{_NOTHING}",
+)
+"""Syntaxes without: they are calls only if they are all there is."""
+
+_TAGS = (
+    ("<tool_call>", "</tool_call>"),  # Qwen, Hermes
+    ("<tools>", "</tools>"),  # Qwen2.5-Coder
+    ("[TOOL_CALLS]", ""),  # Mistral before tokenizer v11
+    ("<|python_tag|>", ""),  # Llama 3.1
+    ("<|python_start|>", "<|python_end|>"),  # Llama 4
+)
+_FENCE = re.compile(r"```(?:json|tool_call)?\s*\n(?P<body>[^`]*)\n\s*```")
+
+_WORDS = r"""
+    not never no nor none neither nothing without cannot cant dont wont avoid\w* refus\w* declin\w* forbid\w* unlike
+    instead rather wrong bad incorrect invalid illegal mistake\w*
+    if unless until or either would could should might may were perhaps maybe suppos\w* imagin\w* pretend\w* hypothe\w*
+    example\w* e\.?g instance sample\w* demo\w* illustrat\w* format\w* syntax template\w* docs? documentation manual
+    usage like such looks you your user prompt system said says? wrote written quot\w* called previous\w* earlier
+    nicht kein\w* nie ne pas jamais niet geen inte nao sin senza
+"""
+_TAKEN_BACK = re.compile(rf"n['\u2019]t\b|\b(?:{'|'.join(_WORDS.split())})\b", re.IGNORECASE)
+"""Words that negate, replace, condition, exemplify or quote, and the commonest negations of a few other languages."""
+_TOOL_WORDS = re.compile(r"\b(?:pick[-_. ]?up|put[-_. ]?down)[-_. ]?(?:left|right)\b", re.IGNORECASE)
+_QUOTES = frozenset('`"<>[]{}|\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a\u300c\u300d')
+
+
+def rescued(text: str) -> Action | None:
+    """The action of the one call that a text is, or ends in.
+
+    Args:
+        text: What a reply says outside reasoning.
+
+    Returns:
+        The action, or None if the text is not unambiguously one call of one of the six tools without arguments.
+    """
+    text = text.strip()
+    if len(text) <= _LONGEST_CALL:
+        call = _marked(text) or _unmarked(text)
+        if call is not None:
+            return _action(call)
+    start = min((at for at in (text.find("<"), text.find("[")) if at >= 0), default=0)
+    lead_in, block = text[:start], text[start:]
+    if not 0 < start <= _LONGEST_LEAD_IN or len(block) > _LONGEST_CALL:
+        return None
+    call = _marked(block)
+    action = None if call is None else _action(call)
+    return action if action is not None and _leads_in(lead_in, action) else None
+
+
+def _action(call: Call) -> Action | None:
+    return canonical(call.name) if bare(call.arguments) else None
+
+
+def _marked(block: str) -> Call | None:
+    block = block.replace("\uff5c", "|").replace("\u2581", "_")
+    for opening, closing in _TAGS:
+        if block.startswith(opening):
+            body = block[len(opening) :].strip().removesuffix(closing).strip()
+            call = wrapped_call(body) or _matched(body, (_MARKED[0], _UNMARKED[0]))
+            if call is not None:
+                return call
+    return _matched(block, _MARKED)
+
+
+def _unmarked(block: str) -> Call | None:
+    fenced = _FENCE.fullmatch(block)
+    return wrapped_call(fenced["body"] if fenced else block) or _matched(block, _UNMARKED)
+
+
+def _matched(block: str, patterns: tuple[re.Pattern[str], ...]) -> Call | None:
+    for pattern in patterns:
+        if found := pattern.fullmatch(block):
+            return Call(next(name for name in found.groups() if name is not None))
+    return None
+
+
+def _leads_in(text: str, action: Action) -> bool:
+    """Whether what stands before a call are whole plain sentences that leave it standing."""
+    return (
+        text.rstrip(" \t")[-1:] in {".", "!", ":", "\n"}
+        and not any(char in _QUOTES or (char.isalpha() and not char.isascii()) for char in text)
+        and not _TAKEN_BACK.search(text)
+        and all(canonical(words) is action for words in _TOOL_WORDS.findall(text))
+    )
