@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from math import sqrt
 
 from inspect_ai.scorer import Metric, SampleScore, metric
-from scipy import stats
 
 from inspect_dining.table.moves import READINGS
 
@@ -29,6 +28,8 @@ def by_size(scores: list[SampleScore]) -> Iterator[tuple[int, list[SampleScore]]
 
 def wilson(successes: float, episodes: int) -> tuple[float, float]:
     """Wilson's 95% interval of a share (Wilson 1927), from 0 to 1."""
+    from scipy import stats  # here, as below, since looking a name up in the registry has no use for it
+
     interval = stats.binomtest(round(successes), episodes).proportion_ci(0.95, method="wilson")
     return float(interval.low), float(interval.high)
 
@@ -37,6 +38,8 @@ def student(values: list[float]) -> tuple[float, float] | None:
     """Student's 95% interval of a mean, or None for fewer than two values."""
     if len(values) < 2:
         return None
+    from scipy import stats
+
     mean = sum(values) / len(values)
     spread = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
     reach = float(stats.t.ppf(0.975, len(values) - 1)) * spread
@@ -52,9 +55,13 @@ def pooled() -> Metric:
     """
 
     def pooled_of(scores: list[SampleScore]) -> dict[str, float]:
+        if not scores:
+            return {}  # a run of which nothing is scored yet: Inspect shows no number
         values = [score.score.as_float() for score in scores]
         found = {"mean": sum(values) / len(values)}
         if len(values) > 1:
+            from scipy import stats
+
             found["stderr"] = float(stats.sem(values))
         return found
 
