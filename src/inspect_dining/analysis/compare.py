@@ -143,7 +143,7 @@ def compare(
         here = {player: group for (size, own, player), group in groups.items() if (size, own) == (n, setup)}
         rules = next(iter(here.values())).rules
         rows = [
-            model_row(letters[labels[player]], labels[player], rules, group.episodes, group.missing, shaping)
+            model_row(letters[labels[player]], labels[player], player, rules, group.episodes, group.missing, shaping)
             for player, group in here.items()
         ]
         rewarded = shaping or next(iter(here.values())).run.shaping

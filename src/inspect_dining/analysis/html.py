@@ -17,14 +17,16 @@ a { color: #005a9c; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; margin: .4rem 0 1rem; }
 caption { text-align: left; padding-bottom: .3rem; }
-th { text-align: right; font-weight: 600; border-bottom: 1.5px solid #1a1a1a; vertical-align: bottom; }
+th { text-align: right; font-weight: 600; border-bottom: 1.5px solid #1a1a1a; vertical-align: bottom;
+  white-space: pre-line; }
 th, td { padding: .18rem .55rem; }
 td { text-align: right; white-space: nowrap; border-bottom: 1px solid #e3e3e3; }
 th:first-child, td:first-child, th.text, td.text { text-align: left; white-space: normal; }
 tr.quiet td { color: #555; }
 tr.rule td { border-top: 1.5px solid #1a1a1a; }
 figure { margin: 1rem 0 1.6rem; break-inside: avoid; }
-figure img { max-width: 100%; height: auto; }
+figure img { width: 100%; max-width: 54rem; height: auto; }
+nav { margin-bottom: 1rem; }
 .notes { border-left: 4px solid #b35900; padding: .1rem 1rem; background: #fdf6ee; }
 .fail { font-weight: 700; color: #a11; }
 @media print {

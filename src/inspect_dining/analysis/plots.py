@@ -141,12 +141,12 @@ def _bars(of: Sequence[Estimate], complement: bool = False) -> tuple[list[float]
     return means, [down, up]
 
 
-def _panels(count: int, width: float, height: float) -> tuple["Figure", list["Axes"]]:
+def _panels(count: int, height: float) -> tuple["Figure", list["Axes"]]:
     from matplotlib.figure import Figure
 
     columns = min(count, 3)
     lines = -(-count // columns)
-    figure = Figure(figsize=(max(width * columns, 4.2), height * lines + 0.5), layout="constrained")
+    figure = Figure(figsize=(7.2, height * lines + 0.6), layout="constrained")
     axes = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel().tolist()
     for empty in axes[count:]:
         empty.set_axis_off()
@@ -156,7 +156,7 @@ def _panels(count: int, width: float, height: float) -> tuple["Figure", list["Ax
 def deadlock_figure(found: Comparison) -> str:
     """Deadlock against n with the random player, and locking in round 1 against independent seats."""
     with style():
-        figure, (left, right) = _panels(2, 3.6, 3.0)
+        figure, (left, right) = _panels(2, 2.8)
         at = {id(section): float(place) for place, section in enumerate(found.sections)}
         models = _models(found)
         for number, (letter, model) in enumerate(models.items()):
@@ -192,7 +192,7 @@ def deadlock_figure(found: Comparison) -> str:
 def survival_figure(found: Comparison) -> str:
     """The share of episodes not deadlocked after each round, a panel for each n; the random player dotted."""
     with style():
-        figure, panels = _panels(len(found.sections), 2.7, 2.4)
+        figure, panels = _panels(len(found.sections), 2.3)
         for axes, section, title in zip(panels, found.sections, titles(found.sections), strict=True):
             for row in section.rows:
                 look, curve = _look(row), row.summary.curve
@@ -215,14 +215,15 @@ def survival_figure(found: Comparison) -> str:
 def seats_figure(found: Comparison) -> str:
     """Mean meals of each seat with intervals, a panel for each n; a seat with a model of its own is ringed."""
     with style():
-        figure, panels = _panels(len(found.sections), 2.7, 2.4)
+        figure, panels = _panels(len(found.sections), 2.3)
         for axes, section, title in zip(panels, found.sections, titles(found.sections), strict=True):
             for number, row in enumerate(section.rows):
                 look, shift = _look(row), 0.6 * ((number + 0.5) / len(section.rows) - 0.5)
                 means, reach = _bars(row.summary.seats)
                 seats = [seat + shift for seat in range(len(means))]
                 axes.errorbar(seats, means, reach, capsize=1.5, color=look.colour, marker=look.marker, linestyle="none")
-                own = [seat for seat in range(len(means)) if row.seated and row.seated[seat] != row.common]
+                usual = "" if row.player is None else row.player.model
+                own = [seat for seat in range(len(means)) if row.seated and row.seated[seat] != usual]
                 axes.plot(
                     [seats[seat] for seat in own], [means[seat] for seat in own],
                     color=look.colour, marker="o", markersize=11, markerfacecolor="none", linestyle="none",

@@ -9,7 +9,7 @@ from inspect_dining.analysis import html, plots, words
 from inspect_dining.analysis.compare import Comparison, Contrast, Section
 from inspect_dining.analysis.episodes import Episode, Status
 from inspect_dining.analysis.html import tag, text
-from inspect_dining.analysis.outcomes import OUTCOMES
+from inspect_dining.analysis.outcomes import OUTCOMES, scores
 from inspect_dining.analysis.records import Collection
 from inspect_dining.analysis.strip import game_figure
 from inspect_dining.analysis.summary import Row
@@ -47,7 +47,7 @@ def page(collection: Collection, found: Comparison, title: str, chosen: Sequence
     Raises:
         BadInput: A chosen sample is in none of the logs.
     """
-    games = _games(collection, found, chosen)
+    games = _games(collection, found, chosen, shaping)
     parts = [
         text("h1", title),
         text("p", _provenance(collection), class_="small"),
@@ -104,12 +104,10 @@ def _notes(found: Comparison) -> str:
 
 
 def _runs(collection: Collection, found: Comparison) -> str:
-    letters = {
-        id(episode.run): row.letter for section in found.sections for row in section.rows for episode in row.episodes
-    }
+    letters = {row.player: row.letter for section in found.sections for row in section.rows}
     rows = [
         [
-            letters.get(id(run), "-"),
+            letters.get(run.player, "-"),
             run.player.model + "".join(f" + {role} {model}" for role, model in run.player.roles),
             ", ".join(f"{name}={value}" for name, value in run.player.settings) or "-",
             run.log.rsplit("/", 1)[-1],
@@ -134,7 +132,7 @@ def _scores(section: Section) -> list[str]:
     for names in PANELS:
         told = [[named(row) if row.letter else f"scripted {row.label}", *_cells(row, names)] for row in _all(section)]
         caption = "Means with 95% intervals." + (f" In grey the scripted players, {games}." if games else "")
-        head = ["model", *(f"{name} (best {OUTCOMES[name].best})" for name in names)]
+        head = ["model", *(f"{name}\n(best {OUTCOMES[name].best})" for name in names)]
         parts.append(html.table(head, told, caption, quiet_from=len(section.rows)))
     return parts
 
@@ -197,7 +195,7 @@ def _contrasts(found: Comparison) -> list[str]:
             rows = [_contrast(contrast) for contrast in mine if not same(contrast)]
             note = alike_note(mine)
             caption = f"{title}: {what}." + (f" Left out: {note}." if note else "")
-            head = ["outcome", "second less first", "difference", "Hedges' g", "p", "p (Holm)", "found"]
+            head = ["outcome", "second less first", "difference", "Hedges' g", "p", "p (Holm)", "detectable"]
             parts += [html.table(head, rows, caption, texts=(1,))] if rows else [text("p", caption, class_="small")]
     return parts
 
@@ -223,36 +221,31 @@ def _audits(found: Comparison, shaping: Shaping | None) -> list[str]:
     if not wanted:
         return [text("p", "The reward of these runs cannot be computed here, so it was not audited.")]
     audits = [audit(own, n, rounds) for (_, n, rounds), own in wanted.items()]
-    parts = [piece for one in audits[:MOST_FRONTIERS] for piece in _frontier(one)]
-    rows = [
-        [f"{one.shaping}, n = {one.n}, T = {one.rounds}", "pass" if check.passed else "FAIL", check.claim, check.detail]
-        for one in audits
-        for check in one.properties
-    ]
-    parts.append(html.table(["reward", "", "property", "finding"], rows, "What the reward promises.", texts=(1, 2, 3)))
+    parts = [_frontiers(audits[:MOST_FRONTIERS])]
+    for one in audits:
+        fair = one.best_fair
+        verdict = f"lacks {len(one.failed)} of {len(one.properties)}" if one.failed else "has all"
+        caption = (
+            f"{one.shaping} at n = {one.n}, T = {one.rounds} {verdict} of these properties. The best silent player "
+            f"earns {one.silence.reward:.3f}; the best fair play, {fair.meals} meals, earns {fair.reward:.3f}; playing "
+            f"pays up to a deadlock risk of {fair.break_even:.1%}."
+        )
+        rows = [[check.claim, "pass" if check.passed else "FAIL", check.detail] for check in one.properties]
+        parts.append(html.table(["property", "", "finding"], rows, caption, texts=(1, 2)))
     lines = dict.fromkeys([*(one.method for one in audits), *(one.held_fixed for one in audits)])
     return [*parts, *(text("p", line, class_="small") for line in lines)]
 
 
-def _frontier(one: Audit) -> list[str]:
+def _frontiers(audits: Sequence[Audit]) -> str:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "frontier.svg"
-        draw([(one, [])], file)
+        draw([(one, []) for one in audits], file)
         svg = file.read_text(encoding="utf-8")
-    fair = one.best_fair
-    verdict = f"lacks {len(one.failed)} of {len(one.properties)} properties" if one.failed else "has all its properties"
-    return [
-        html.picture(
-            svg,
-            f"Reward over meals for {one.shaping} at n = {one.n}.",
-            f"{one.shaping} at n = {one.n}, T = {one.rounds} {verdict}. The best silent player earns "
-            f"{one.silence.reward:.3f}; the best fair play, {fair.meals} meals, earns {fair.reward:.3f}; playing pays "
-            f"up to a deadlock risk of {fair.break_even:.1%}.",
-        )
-    ]
+    told = "What evenly split meals earn, without deadlock and in one, beside the best that a silent player earns."
+    return html.picture(svg, told, told)
 
 
-def _games(collection: Collection, found: Comparison, chosen: Sequence[str]) -> list[str]:
+def _games(collection: Collection, found: Comparison, chosen: Sequence[str], shaping: Shaping | None) -> list[str]:
     shown: list[tuple[Row, Episode]] = []
     rows = [row for section in found.sections for row in section.rows if row.episodes]
     known = {episode.sample for episode in collection.episodes}
@@ -272,7 +265,7 @@ def _games(collection: Collection, found: Comparison, chosen: Sequence[str]) -> 
         "A row for each seat, a column for each round. Blue: the seat holds its left fork after the round; orange: its "
         "right fork; green: it ate."
     )
-    return [text("p", f"{said} {key}", class_="small"), *(_game(row, episode) for row, episode in shown)]
+    return [text("p", f"{said} {key}", class_="small"), *(_game(row, episode, shaping) for row, episode in shown)]
 
 
 def _typical(episodes: Sequence[Episode]) -> Episode:
@@ -280,11 +273,12 @@ def _typical(episodes: Sequence[Episode]) -> Episode:
     return ranked[(len(ranked) - 1) // 2]
 
 
-def _game(row: Row, episode: Episode) -> str:
+def _game(row: Row, episode: Episode, shaping: Shaping | None) -> str:
     if episode.record is None:
         return ""
     title = f"{named(row)}: {episode.sample}, epoch {episode.epoch}"
-    told = ", ".join(f"{name} {words.number(value)}" for name, value in episode.scores.items())
+    found = scores(episode.terms, shaping or episode.run.shaping)
+    told = ", ".join(f"{name} {words.number(value)}" for name, value in found.items())
     return html.picture(
         game_figure(episode.record, title), f"{title}. {ending(episode.record)}", f"{ending(episode.record)} {told}."
     )

@@ -32,19 +32,19 @@ def game_figure(record: Record, title: str) -> str:
     from matplotlib.patches import Patch
 
     rounds, n = replay(record), record.rules.n
-    shown = max(len(rounds), 1)
+    wide = max(record.rules.rounds, 20)
     with style():
-        figure = Figure(figsize=(min(11.0, 1.9 + 0.24 * max(shown, 20)), 1.5 + 0.24 * n), layout="constrained")
+        figure = Figure(figsize=(min(11.0, 1.9 + 0.24 * wide), 1.5 + 0.24 * n), layout="constrained")
         axes = figure.subplots()
         for round in rounds:
             _column(axes, round, n)
         meals = rounds[-1].after.meals if rounds else (0,) * n
         for seat in range(n):
-            axes.text(shown + 0.7, seat, f"{meals[seat]}", va="center", ha="left", fontsize=8)
-        axes.text(shown + 0.7, -0.95, "meals", va="center", ha="left", fontsize=8)
-        axes.set(xlim=(0.4, max(shown, 20) + 2.4), ylim=(n - 0.4, -1.4), ylabel="seat")
+            axes.text(len(rounds) + 0.7, seat, f"{meals[seat]}", va="center", ha="left", fontsize=8)
+        axes.text(len(rounds) + 0.7, -0.95, "meals", va="center", ha="left", fontsize=8)
+        axes.set(xlim=(0.4, wide + 2.4), ylim=(n - 0.4, -1.4), ylabel="seat")
         axes.set_xlabel(f"round ({ending(record)})", loc="left")
-        axes.set_xticks([number for number in range(1, shown + 1) if number == 1 or number % 5 == 0])
+        axes.set_xticks([number for number in range(1, record.rules.rounds + 1) if number == 1 or number % 5 == 0])
         axes.set_yticks(range(n))
         axes.grid(visible=False)
         axes.tick_params(length=0)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inspect_dining.analysis.episodes import Episode, Status
+from inspect_dining.analysis.episodes import Episode, Player, Status
 from inspect_dining.analysis.outcomes import OUTCOMES, scores
 from inspect_dining.analysis.statistics import Estimate, mean_interval, share_interval
 from inspect_dining.audit.ladder import games
@@ -110,21 +110,21 @@ class Row:
         label: Its name.
         counts: What became of its planned episodes; None for the ladder.
         summary: What the scored ones come to.
+        player: What was evaluated; None for the ladder.
         first: Its first rounds; None for the ladder, or without a scored episode.
         spent: Tokens and cost; None for the ladder.
         seated: For each seat who sits there, where a seat has a model of its own; else empty.
-        common: The model of the seats that have none of their own.
         episodes: Its scored episodes; empty for the ladder.
     """
 
     letter: str
     label: str
     summary: Summary
+    player: Player | None = None
     counts: Counts | None = None
     first: FirstRound | None = None
     spent: Spent | None = None
     seated: Sequence[str] = ()
-    common: str = ""
     episodes: Sequence[Episode] = ()
 
 
@@ -161,13 +161,20 @@ def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequen
 
 
 def model_row(
-    letter: str, label: str, rules: Rules, episodes: Sequence[Episode], missing: int, shaping: Shaping | None
+    letter: str,
+    label: str,
+    player: Player,
+    rules: Rules,
+    episodes: Sequence[Episode],
+    missing: int,
+    shaping: Shaping | None,
 ) -> Row:
     """The row of one model.
 
     Args:
         letter: Its short name.
         label: Its name.
+        player: What was evaluated.
         rules: The rules of all its episodes.
         episodes: Those that left a trace.
         missing: How many planned ones did not.
@@ -186,11 +193,18 @@ def model_row(
         errored=sum(1 for episode in episodes if episode.status is Status.ERRORED),
         distinct=len(happened),
     )
-    roles = dict(episodes[0].run.player.roles) if episodes else {}
-    common = episodes[0].run.player.model if episodes else ""
-    seated = [roles.get(f"seat_{seat}", common) for seat in range(rules.n)] if roles else []
+    roles = dict(player.roles)
+    seated = [roles.get(f"seat_{seat}", player.model) for seat in range(rules.n)] if roles else []
     return Row(
-        letter, label, summary, counts, _first_round(scored, rules.n), _spent(scored, summary.meals), seated, common
+        letter=letter,
+        label=label,
+        summary=summary,
+        player=player,
+        counts=counts,
+        first=_first_round(scored, rules.n),
+        spent=_spent(scored, summary.meals),
+        seated=seated,
+        episodes=scored,
     )
 
 

@@ -44,8 +44,8 @@ def legend(found: Comparison) -> str:
     return (
         "The episode is the unit. Intervals are 95%: Wilson's for no_deadlock and survival, t for other scores. "
         f"Tests: Welch's t with Hedges' g{exact}. The primary outcome is {found.primary}: its contrasts, of all pairs "
-        "and sizes, are one family under Holm, and those of all other outcomes another. `found` is the smallest "
-        "difference that so many episodes find with 80% power."
+        "and sizes, are one family under Holm, and those of all other outcomes another. Detectable is the "
+        "smallest difference that so many episodes find with 80% power."
     )
 
 
@@ -151,7 +151,7 @@ def _contrasts(title: str, contrasts: Sequence[Contrast]) -> Group:
     table = _table(title)
     table.add_column("outcome", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for name in ("difference", "Hedges' g", "p", "p (Holm)", "found"):
+    for name in ("difference", "Hedges' g", "p", "p (Holm)", "detectable"):
         table.add_column(name, justify="right", no_wrap=name.startswith("p"))
     told = [contrast for contrast in contrasts if not same(contrast)]
     for contrast in told:
@@ -180,11 +180,15 @@ def same(contrast: Contrast) -> bool:
 
 def alike_note(contrasts: Sequence[Contrast]) -> str:
     """Which contrasts are left out of a table since the outcome never varies; empty if none."""
-    pairs: dict[str, list[str]] = {}
-    for contrast in contrasts:
-        if same(contrast):
-            pairs.setdefault(contrast.outcome, []).append(f"{contrast.second.letter} less {contrast.first.letter}")
-    return "; ".join(f"{name}: equal in every episode of {', '.join(letters)}" for name, letters in pairs.items())
+    found = []
+    for name in dict.fromkeys(contrast.outcome for contrast in contrasts):
+        pairs = [(c.first.letter, c.second.letter) for c in contrasts if c.outcome == name and same(c)]
+        letters = sorted({letter for pair in pairs for letter in pair}, key=lambda letter: (len(letter), letter))
+        if pairs and len(pairs) == len(letters) * (len(letters) - 1) // 2:
+            found.append(f"{name} is the same in every episode of {', '.join(letters)}")
+        elif pairs:
+            found.append(f"{name} is the same in every episode of {', of '.join(f'{a} and {b}' for a, b in pairs)}")
+    return "; ".join(found)
 
 
 def test_name(contrast: Contrast) -> str:
