@@ -8,12 +8,12 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
-from inspect_dining.analysis.compare import LADDER_EPISODES, Comparison
-from inspect_dining.analysis.compare import compare as compare_models
+from inspect_dining.analysis.collection import Collection, read
+from inspect_dining.analysis.comparison import LADDER_EPISODES, Comparison
+from inspect_dining.analysis.comparison import compare as compare_models
 from inspect_dining.analysis.episodes import named_shaping
 from inspect_dining.analysis.files import write
 from inspect_dining.analysis.outcomes import OUTCOMES, PRIMARY
-from inspect_dining.analysis.records import Collection, read
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping
 

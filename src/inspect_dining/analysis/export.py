@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from inspect_dining.analysis import words
-from inspect_dining.analysis.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.comparison import Comparison, Contrast, Section
 from inspect_dining.analysis.outcomes import OUTCOMES
 from inspect_dining.analysis.statistics import LEVEL, Estimate, Interval
 from inspect_dining.analysis.summary import Row

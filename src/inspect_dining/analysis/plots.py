@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Literal
 
 from inspect_dining.analysis import words
-from inspect_dining.analysis.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.comparison import Comparison, Contrast, Section
 from inspect_dining.analysis.statistics import Estimate, Interval
 from inspect_dining.analysis.summary import Row
 from inspect_dining.analysis.tables import named, same

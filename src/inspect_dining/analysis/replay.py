@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.analysis import words
-from inspect_dining.analysis.compare import labels_of
+from inspect_dining.analysis.comparison import labels_of
 from inspect_dining.analysis.outcomes import scores
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping
@@ -86,7 +86,7 @@ def shown(log: Path | str, sample: str | None = None, epoch: int | None = None) 
         if sample is not None or epoch is not None:
             raise BadInput(f"{log} is a single record: leave --sample and --epoch out.")
         return Shown(bare, str(log))
-    from inspect_dining.analysis.records import games
+    from inspect_dining.analysis.collection import games
 
     episode = next(games(log, sample, epoch))
     record = episode.record

@@ -6,11 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from inspect_dining.analysis import html, plots, words
-from inspect_dining.analysis.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.collection import Collection
+from inspect_dining.analysis.comparison import Comparison, Contrast, Section
 from inspect_dining.analysis.episodes import Episode, Status
 from inspect_dining.analysis.html import tag, text
 from inspect_dining.analysis.outcomes import OUTCOMES, scores
-from inspect_dining.analysis.records import Collection
 from inspect_dining.analysis.strip import game_figure
 from inspect_dining.analysis.summary import Row
 from inspect_dining.analysis.tables import alike_note, cost, effect, heading, legend, named, same

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.analysis import words
-from inspect_dining.analysis.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.comparison import Comparison, Contrast, Section
 from inspect_dining.analysis.outcomes import OUTCOMES
 from inspect_dining.analysis.summary import Row
 

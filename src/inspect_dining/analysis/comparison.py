@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from inspect_dining.analysis import words
+from inspect_dining.analysis.collection import Collection
 from inspect_dining.analysis.episodes import Episode, Player, Run, Setup
 from inspect_dining.analysis.outcomes import OUTCOMES, PRIMARY
-from inspect_dining.analysis.records import Collection
 from inspect_dining.analysis.statistics import (
     Exact,
     Interval,

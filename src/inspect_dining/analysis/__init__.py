@@ -1,0 +1,28 @@
+"""Numbers one can defend: episodes from logs, their comparison, statistics, pictures, report and replay.
+
+from inspect_dining.analysis import compare, read, records
+
+for episode in records("logs"):
+print(episode.run.player.model, episode.n, episode.status)
+comparison = compare(read(["logs"]), primary="no_deadlock")
+"""
+
+from importlib import import_module
+
+_HOMES = {
+    "Comparison": "inspect_dining.analysis.comparison",
+    "DiningColumns": "inspect_dining.analysis.columns",
+    "Episode": "inspect_dining.analysis.episodes",
+    "compare": "inspect_dining.analysis.comparison",
+    "read": "inspect_dining.analysis.collection",
+    "records": "inspect_dining.analysis.collection",
+}
+
+__all__ = ["Comparison", "DiningColumns", "Episode", "compare", "read", "records"]
+
+
+def __getattr__(name: str) -> object:
+    """Imports a public name from its home when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
