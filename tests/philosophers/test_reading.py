@@ -309,6 +309,16 @@ def test_a_completion_without_calls_is_its_words() -> None:
     assert reply_from_text("<think>a</think> I wait. <|im_end|>", Stop.LENGTH) == Reply((), "I wait.", Stop.LENGTH)
 
 
+@pytest.mark.parametrize("entry", ["[]", '"left"', "7", '{"fork": "right"}', "{}", "null", '"{}"', "{"])
+@pytest.mark.parametrize("name", ["eat", "wait", "unknown", ""])
+def test_a_completion_reads_alike_through_inspects_own_types(name: str, entry: str) -> None:
+    """A checkpoint's calls pass through a ToolCall, which holds a name and an object: what it drops must be an error."""
+    reply = reply_from_text(f'<tool_call>{{"name": "{name}", "arguments": {entry}}}</tool_call>', Stop.FINISHED)
+    (call,) = reply.calls
+    assert isinstance(call.arguments, dict)
+    assert read(reply_of(output(calls=[called(call.name or "unknown", call.arguments, call.error)]))) == read(reply)
+
+
 def test_a_broken_call_says_what_was_broken() -> None:
     """A philosopher's log that hides the broken JSON cannot be mended."""
     (call,) = reply_from_text("<tool_call>{eat}</tool_call>", Stop.FINISHED).calls
@@ -356,6 +366,11 @@ def test_a_call_alone_is_rescued_and_only_when_asked(call: str) -> None:
         "For example:\n{}",
         "If I could:\n{}",
         "The syntax is:\n{}",
+        "Last round I did this:\n{}",
+        "Next round I will do this:\n{}",
+        "The others do this:\n{}",
+        "Yo no hago esto:\n{}",
+        "Ik doe dit niet:\n{}",
         "My neighbour answers {}",
         'She said: "{}"',
         "`{}`",

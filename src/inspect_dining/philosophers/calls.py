@@ -108,7 +108,7 @@ def wrapped_call(text: str) -> Call | None:
 
 
 def _named(value: object) -> Call | None:
-    if not isinstance(value, dict) or not isinstance(name := value.get("name"), str):
+    if not isinstance(value, dict) or not isinstance(name := value.get("name"), str) or not name.strip():
         return None
     others = value.keys() - {"name"}
     if len(others) > 1 or not others <= _ARGUMENTS:

@@ -175,6 +175,7 @@ def reply_from_text(text: str, stop: Stop) -> Reply:
     * Without `arguments` the call has none: `hermes` and `hf/` give up on it (the design makes the two the same).
     * Broken JSON, a key twice or an unknown key give a call with an error, `malformed` if it is the first, as in
       `hf/`; `hermes` then takes the whole reply, good calls included, for text, and overlooks unknown keys.
+    * Arguments that are no object are an error as well, where `hermes` hands them to Inspect, which drops them.
     * A tag that is not closed ends with the text, as in `hermes`: whole JSON in it is a call (also in a truncated
       reply), anything else a call with an error; `hf/` takes it for text. A tag within a tag breaks the outer one.
     * A call within `<think>` is reasoning, hence none. So is one whose `<think>` was never closed, where `hermes` with
@@ -201,10 +202,13 @@ def reply_from_text(text: str, stop: Stop) -> Reply:
 
 
 def _written(body: str) -> Call:
-    call = plain_call(body)
-    if call is not None:
-        return call
+    """The call between two tags: with an object of arguments, or with an error, and so fit to be any provider's."""
     function = _FUNCTION.fullmatch(body)
-    if function:
-        return Call(function["name"], function["inside"])
-    return Call("", error=f"This is not one call with a name and arguments: {body.strip()}")
+    call = Call(function["name"], function["inside"]) if function else plain_call(body)
+    if call is None:
+        return Call("", {}, f"This is not one call with a name and arguments: {body.strip()}")
+    if bare(call.arguments):
+        return Call(call.name, {})
+    if isinstance(call.arguments, dict):
+        return call
+    return Call(call.name, {}, f"The arguments are not an object: {body.strip()}")

@@ -2,11 +2,11 @@
 
 A rescue never guesses. What a reply says outside reasoning must *be* one call in a syntax that a model family is
 trained to write, or it must *end* in one: a syntax with markers of its own, after a lead-in of plain sentences that
-does not negate, condition, quote or exemplify anything and names no other action. Prose alone, a second call, an
-argument, and anything after the call (reasoning too) leave the text a text. The words that spoil a lead-in are English,
-with the commonest negations of a few other languages, so one with letters outside ASCII is not accepted; and since
-nobody can tell what a `no` denies, "I hold no fork, so ..." spoils it too. The rule errs towards a lost turn, which is
-counted and seen, and away from an action that the model did not take.
+does not negate, condition, date, exemplify, quote or attribute anything and names no other action. Prose alone, a
+second call, an argument, and anything after the call (reasoning too) leave the text a text. The words that spoil a
+lead-in are English, with the commonest negations of a few other languages, so one with letters outside ASCII is not
+accepted; and since nobody can tell what a `no` denies, "I hold no fork, so ..." spoils it too. The rule errs towards a
+lost turn, which is counted and seen, and away from an action that the model did not take.
 
 Syntaxes and their sources, all of them public: the chat templates of Qwen 2.5 and 3 (Hermes), Qwen3-Coder, Mistral
 (tokenizers v3 to v13), Llama 3.1 to 4, DeepSeek V3 to V3.2, gpt-oss (harmony) and Gemma 4; the message formats of
@@ -80,12 +80,15 @@ _WORDS = r"""
     not never no nor none neither nothing without cannot cant dont wont avoid\w* refus\w* declin\w* forbid\w* unlike
     instead rather wrong bad incorrect invalid illegal mistake\w*
     if unless until or either would could should might may were perhaps maybe suppos\w* imagin\w* pretend\w* hypothe\w*
+    when once then next later soon after\w* future plan\w* last previous\w* earlier before already did past ago
     example\w* e\.?g instance sample\w* demo\w* illustrat\w* format\w* syntax template\w* docs? documentation manual
-    usage like such looks you your user prompt system said says? wrote written quot\w* called previous\w* earlier
-    nicht kein\w* nie ne pas jamais niet geen inte nao sin senza
+    usage like such looks said says? wrote written quot\w* called prompt system
+    you your user they them their he she his her others? everyone everybody someone somebody
+    nicht kein\w* nie niemals ohne ne pas non jamais sans nunca sin sem nao mai senza niet geen nooit inte ej ikke tidak
+    jangan bukan
 """
 _TAKEN_BACK = re.compile(rf"n['\u2019]t\b|\b(?:{'|'.join(_WORDS.split())})\b", re.IGNORECASE)
-"""Words that negate, replace, condition, exemplify or quote, and the commonest negations of a few other languages."""
+"""Words that negate, condition, date, exemplify, quote or attribute; and negations of other languages in ASCII."""
 _TOOL_WORDS = re.compile(r"\b(?:pick[-_. ]?up|put[-_. ]?down)[-_. ]?(?:left|right)\b", re.IGNORECASE)
 _QUOTES = frozenset('`"<>[]{}|\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a\u300c\u300d')
 
