@@ -29,6 +29,7 @@ def test_a_round_card_shows_what_each_seat_held_did_and_got() -> None:
     assert cells[0][2].startswith("pick_up_left")
     assert cells[0][2] != cells[1][2]
     locked = dinner(rules, "bbb", "fff")[1]
+    assert [row.count("| ○ ● |") for row in rows(round_card(rules, locked.before, locked.after))] == [2, 2, 2]
     assert round_card(rules, locked.before, locked.after).endswith("exactly one fork (round 2 of 2 in a row).")
 
 
