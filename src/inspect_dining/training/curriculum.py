@@ -1,0 +1,67 @@
+"""The curriculum: which games a step plays, decided by training success alone.
+
+A stage is left when its efficiency is reached over a window of steps with hardly a deadlock, or when its steps are
+used up. After an early advance that fails (deadlock above a bound over a window), the stage before is taken again, and
+is then left by its steps only. Where a run stands follows from its metrics, so a resumed run stands where it stood.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from inspect_dining.training.recipe import Stage, size
+
+WINDOW = 5
+"""Steps over which success and failure are judged."""
+FEW_DEADLOCKS = 0.05
+"""The deadlock rate at which a stage may be left early."""
+
+
+@dataclass(slots=True)
+class Curriculum:
+    """Where a run stands in its stages.
+
+    Attributes:
+        stages: The stages.
+        fall_back: The deadlock rate that takes an early advance back.
+        stage: The stage now, from 0.
+        since: Steps played in it.
+        early: Whether it was reached by success rather than by its steps.
+        barred: Stages that cannot be left early any more.
+    """
+
+    stages: Sequence[Stage]
+    fall_back: float
+    stage: int = 0
+    since: int = 0
+    early: bool = False
+    barred: frozenset[int] = frozenset()
+
+    def games(self, groups: int) -> list[tuple[int, int]]:
+        """Seats and rounds of each group of a step."""
+        names = self.stages[self.stage].games
+        return [size(names[i % len(names)]) for i in range(groups)]
+
+    def step(self, deadlock: Sequence[float], efficiency: Sequence[float]) -> None:
+        """Takes a step into account.
+
+        Args:
+            deadlock: The training deadlock rate of every step so far.
+            efficiency: Their training efficiency.
+        """
+        self.since += 1
+        now = self.stages[self.stage]
+        judged = self.since >= WINDOW
+        deadlocks = sum(deadlock[-WINDOW:]) / WINDOW
+        meals = sum(efficiency[-WINDOW:]) / WINDOW
+        if judged and self.early and deadlocks > self.fall_back:
+            self._go(self.stage - 1, early=False)
+            self.barred |= {self.stage}
+        elif self.stage + 1 < len(self.stages):
+            won = now.until is not None and judged and deadlocks <= FEW_DEADLOCKS and meals >= now.until
+            if won and self.stage not in self.barred:
+                self._go(self.stage + 1, early=True)
+            elif self.since >= now.steps:
+                self._go(self.stage + 1, early=False)
+
+    def _go(self, stage: int, *, early: bool) -> None:
+        self.stage, self.since, self.early = stage, 0, early

@@ -1,0 +1,245 @@
+"""A recipe: everything that decides a training run, as one checked config that is written into the run directory.
+
+Recipes are YAML files; every key is also a flag of `python -m inspect_dining.training` (`--steps 40`). A key that does
+not exist is refused with the nearest one that does.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.shaping import Shaping, Throughput, Variance, shaping
+from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
+
+TINY = "tiny"
+"""The name of the model that is built here."""
+
+
+def _list(value: object) -> object:
+    """A comma string as a list, as flags give it."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _stages(value: object) -> object:
+    """`5x12,3x12@60:0.6; 5x30` as stages: games, at most so many steps, efficiency at which it is left."""
+    return [_stage(part) for part in value.split(";")] if isinstance(value, str) else value
+
+
+def _stage(text: str) -> dict[str, object]:
+    games, _, rest = text.strip().partition("@")
+    steps, _, until = rest.partition(":")
+    return {"games": games, **({"steps": steps} if steps else {}), **({"until": until} if until else {})}
+
+
+class _Checked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Stage(_Checked):
+    """One stage of the curriculum."""
+
+    games: Annotated[tuple[str, ...], BeforeValidator(_list)] = Field(min_length=1)
+    """The games of a step's groups in turn, as seats x rounds: `5x12`."""
+    steps: int = Field(default=10**9, ge=1)
+    """The most steps in it; the last stage goes on to the end."""
+    until: float | None = Field(default=None, ge=0, le=1)
+    """The training efficiency at which it is left early, at a deadlock rate of at most 0.05; None stays."""
+
+    @model_validator(mode="after")
+    def _games_read(self) -> "Stage":
+        for game in self.games:
+            size(game)
+        return self
+
+
+def size(game: str) -> tuple[int, int]:
+    """Seats and rounds of a game written as `5x12`."""
+    match = re.fullmatch(r"(\d+)x(\d+)", game)
+    if match is None or int(match[1]) < 2 or int(match[2]) < 3:
+        raise ValueError(f"the game {game!r} is not read; games are written as seats x rounds, such as 5x12")
+    return int(match[1]), int(match[2])
+
+
+class Recipe(_Checked):
+    """Everything that decides a run."""
+
+    name: str = "corrected"
+    """The recipe's name, which stands in every output."""
+    model: str = TINY
+    """`tiny`, a local folder, or a hub name."""
+    seed: int = Field(default=1, ge=0)
+    """Keys the tiny model, the games and the sampling."""
+
+    order: Order = "simultaneous"
+    release: Release = "auto"
+    ties: Ties = "random"
+    patience: int = Field(default=1, ge=1)
+    hint: Hint = "none"
+    """`parity` tells each seat whether its number is even or odd; the paper gave no hint."""
+
+    shaping: str = "proportional"
+    """The reward: `paper`, `meal_gated`, `proportional`, or `package.module:function`."""
+    weights: Annotated[tuple[float, ...] | None, BeforeValidator(_list)] = None
+    throughput: Throughput = "seat_rounds"
+    variance: Variance = "population"
+
+    steps: int = Field(default=300, ge=1)
+    """Steps of the run."""
+    groups: int = Field(default=8, ge=1)
+    """Groups in a step, over all processes."""
+    episodes: int = Field(default=16, ge=2)
+    """Episodes in a group."""
+    stages: Annotated[tuple[Stage, ...], BeforeValidator(_stages)] = (Stage(games=("5x5",)),)
+    """The curriculum."""
+    fall_back: float = Field(default=0.5, gt=0)
+    """The training deadlock rate at which an early advance is taken back."""
+    restarts: int = Field(default=0, ge=0)
+    """How often a run that fell silent or surely deadlocks starts again from its first weights, at half the rate."""
+
+    rate: float = Field(default=4e-4, gt=0)
+    """Adam's first rate."""
+    rate_last: float = Field(default=5e-5, gt=0)
+    """Adam's last rate; it falls geometrically."""
+    updates: int = Field(default=2, ge=1)
+    """Updates on one step's games."""
+    pairs: int = Field(default=640, ge=0)
+    """Distinct (prompt, reply) pairs in an update, sampled; 0 takes all."""
+    weighting: Literal["constant", "episode"] = "constant"
+    spread: bool = False
+    """Whether advantages are divided by the group's spread."""
+    turn_baseline: bool = False
+    """Whether the mean of other turns on the same prompt is taken off."""
+    anchor: float = Field(default=0.05, ge=0)
+    """What a lost turn is charged on its own."""
+    entropy: float = 0.0
+    """The last entropy coefficient; negative is a penalty."""
+    entropy_from: float = Field(default=0.6, ge=0, lt=1)
+    """The share of the run at which the entropy coefficient begins to grow from 0."""
+    cap: float = Field(default=2.0, ge=1)
+    """Where importance weights are truncated."""
+    clip: float = Field(default=1.0, gt=0)
+    """The largest norm of a gradient."""
+
+    lora_rank: int = Field(default=0, ge=0)
+    """Rank of the LoRA adapters; 0 trains all weights."""
+    lora_alpha: int = Field(default=16, ge=1)
+    dtype: Literal["float32", "bfloat16", "float64"] = "float32"
+    """Precision of the weights; adapters and Adam stay in float32 (float64 where asked)."""
+    gradient_checkpointing: bool = False
+    max_tokens: int = Field(default=16, ge=1)
+    """The most tokens of a reply."""
+    thinking: bool | None = None
+    """Whether the chat template is asked for a thinking reply; None leaves it to the template."""
+    batch_tokens: int = Field(default=65536, ge=1)
+    """Tokens of prompts computed at once while playing."""
+    micro_tokens: int = Field(default=65536, ge=1)
+    """Tokens in one backward pass."""
+
+    checkpoint_every: int = Field(default=25, ge=1)
+    """Steps between checkpoints."""
+    keep: Literal["best", "last"] = "best"
+    """Which checkpoint is the result."""
+    select_sizes: Annotated[tuple[int, ...], BeforeValidator(_list)] = (5, 10)
+    """Table sizes of the selection games."""
+    select_rounds: int = Field(default=30, ge=3)
+    select_episodes: int = Field(default=8, ge=2)
+    """Selection games of each size, played sampled and greedy."""
+    test_sizes: Annotated[tuple[int, ...], BeforeValidator(_list)] = (5, 10, 15)
+    test_rounds: int = Field(default=30, ge=3)
+    test_episodes: int = Field(default=30, ge=2)
+    """Held-out games of each size, played sampled and greedy."""
+    log_episodes: int = Field(default=2, ge=0)
+    """Held-out games of each size that are played as real evaluations under Inspect."""
+    save_every: int = Field(default=10, ge=1)
+    """Steps between the states from which a killed run goes on."""
+    tensorboard: bool = False
+    accept_audit: bool = False
+    """Whether a shaping that fails its audit is trained on."""
+
+    @model_validator(mode="after")
+    def _shaping_read(self) -> "Recipe":
+        self.reward()
+        return self
+
+    def rules(self, n: int, rounds: int) -> Rules:
+        """The rules of one of this recipe's games."""
+        return Rules(
+            n, rounds, order=self.order, release=self.release, ties=self.ties, patience=self.patience, hint=self.hint
+        )
+
+    def reward(self) -> Shaping:
+        """The shaping that is optimised, the same that an evaluation reports."""
+        return shaping(self.shaping, weights=self.weights, throughput=self.throughput, variance=self.variance)
+
+
+def builtin() -> list[str]:
+    """The names of the recipes that come with the package."""
+    folder = files("inspect_dining.training").joinpath("recipes")
+    return sorted(item.name.removesuffix(".yaml") for item in folder.iterdir() if item.name.endswith(".yaml"))
+
+
+def load(name: str = "corrected", changes: Mapping[str, object] | None = None) -> Recipe:
+    """A recipe by name or file, with changes.
+
+    Args:
+        name: The name of a recipe of the package, or a YAML file; its key `extends` names one to build on.
+        changes: Values that replace its own.
+
+    Raises:
+        BadInput: There is no such recipe, or a key or value is not accepted.
+    """
+    data = _read(name)
+    if "extends" in data:
+        data = {**_read(str(data["extends"])), **{key: value for key, value in data.items() if key != "extends"}}
+    return checked({"name": Path(name).stem, **data, **(changes or {})})
+
+
+def _read(name: str) -> dict[str, object]:
+    """The plain values of a recipe by name or file."""
+    if name in builtin():
+        text = files("inspect_dining.training").joinpath("recipes", f"{name}.yaml").read_text(encoding="utf-8")
+    elif Path(name).is_file():
+        text = Path(name).read_text(encoding="utf-8")
+    else:
+        near = get_close_matches(name, builtin(), n=1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise BadInput(f"There is no recipe {name!r}.{meant} Accepted: {', '.join(builtin())}, or a YAML file.")
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadInput(f"The recipe {name} is no YAML: {' '.join(str(error).split())}.") from None
+    if not isinstance(data, dict):
+        raise BadInput(f"The recipe {name} holds {type(data).__name__}; keys with values were expected.")
+    return data
+
+
+def checked(data: Mapping[str, object]) -> Recipe:
+    """A recipe from plain values.
+
+    Raises:
+        BadInput: A key or value is not accepted, in a sentence.
+    """
+    try:
+        return Recipe.model_validate(data)
+    except ValidationError as error:
+        raise BadInput(_sentence(error.errors(include_url=False))) from None
+
+
+def _sentence(errors: Sequence[Mapping[str, object]]) -> str:
+    """The first thing that is wrong, in a sentence."""
+    first = errors[0]
+    where = first["loc"] if isinstance(first["loc"], tuple) else ()
+    key = ".".join(map(str, where))
+    if first["type"] == "extra_forbidden":
+        near = get_close_matches(str(where[-1]), Recipe.model_fields, n=1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        return f"There is no key {key!r} in a recipe.{meant} Accepted: {', '.join(Recipe.model_fields)}."
+    said = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    return f"{key}={first['input']!r} is not accepted: {said}." if key else f"{said}."

@@ -1,0 +1,160 @@
+"""A whole session at the command line: audit, training, held-out games, curves, Inspect logs, and where all that is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from inspect_dining.audit.findings import audit
+from inspect_dining.errors import BadInput
+from inspect_dining.training.display import Display, comparison
+from inspect_dining.training.measure import Cell
+from inspect_dining.training.recipe import TINY, Recipe, load, size
+from inspect_dining.training.run import Outcome, Run
+from inspect_dining.training.rundir import RunDir
+
+AUDITED = 10
+"""The largest table at which the audit is quick enough to stand before every run."""
+NOTE = "The tiny model is a stand-in for the method; nothing here is a claim about language models."
+
+
+def threads(number: int | None) -> None:
+    """Sets torch's threads; one is many times faster than two for a tiny model."""
+    if number:
+        torch.set_num_threads(number)
+
+
+def whole(
+    recipe: Recipe, path: Path, console: Console, *, resume: bool = False, beside: bool = False
+) -> Outcome | None:
+    """Trains, tests and shows; gives None in processes other than the first.
+
+    Args:
+        recipe: The recipe.
+        path: The run directory.
+        console: Where it is shown.
+        resume: Whether the run in the directory goes on.
+        beside: Whether the paper's recipe is run on the same model and shown beside.
+
+    Raises:
+        BadInput: Something that was given is not accepted.
+    """
+    judged(recipe, console)
+    directory = RunDir(path)
+    console.print(f"Run directory: {path}", soft_wrap=True, highlight=False)
+    with Display(console) as display:
+        run = Run(recipe, directory, display, resume=resume)
+        display.shown = run.chief
+        try:
+            run.train()
+        except OSError as error:
+            raise BadInput(
+                f"The run stopped, since {path} cannot be written ({error.strerror or error}); "
+                "what was saved is whole. Make room, then go on with --resume."
+            ) from None
+        if not run.chief:
+            return None
+        display.line("Playing the test games.")
+        outcome = run.test()
+        columns: list[tuple[str, Sequence[Cell]]] = [("before", outcome.before)]
+        if beside:
+            columns.append(("paper recipe", paper_beside(recipe, directory, display)))
+        columns.append(("after", outcome.after))
+    hint = "with the parity hint" if recipe.hint == "parity" else "without a hint"
+    title = (
+        f"{recipe.model}, recipe {recipe.name}, shaping {recipe.reward().name}, {hint}, T={recipe.test_rounds}, "
+        f"{recipe.test_episodes} test games a row, {outcome.restarts} restarts"
+    )
+    console.print(comparison(title, columns))
+    console.print(outcome.choice.reason, soft_wrap=True, highlight=False)
+    if recipe.model == TINY:
+        console.print(NOTE, soft_wrap=True)
+    _finish(recipe, directory, console)
+    return outcome
+
+
+def judged(recipe: Recipe, console: Console) -> None:
+    """Audits the reward on the longest and the shortest of the recipe's games, before anyone trains on it.
+
+    Raises:
+        BadInput: Silence, hogging or certain deadlock pays, and the recipe does not accept that.
+    """
+    games = sorted({size(game) for stage in recipe.stages for game in stage.games})
+    small = [game for game in games if game[0] <= AUDITED] or games[:1]
+    shown = {small[0], max(small, key=lambda game: game[0] * game[1])}
+    failed: dict[str, str] = {}
+    for n, rounds in sorted(shown):
+        found = audit(recipe.reward(), n, rounds)
+        for one in found.properties:
+            if not one.passed:
+                failed.setdefault(one.name, f"n={n}, T={rounds}: {one.detail}")
+    if not failed:
+        sizes = " and ".join(f"n={n}, T={rounds}" for n, rounds in sorted(shown))
+        console.print(f"Audit: {recipe.reward().name} has all properties at {sizes}.", soft_wrap=True, highlight=False)
+        return
+    for name, detail in failed.items():
+        console.print(f"Audit: {recipe.reward().name} fails '{name}' ({detail})", soft_wrap=True, highlight=False)
+    if not recipe.accept_audit:
+        raise BadInput(
+            f"The shaping {recipe.reward().name} fails its audit ({', '.join(failed)}), so training can make it worse "
+            "at the game while its reward rises; take another --shaping, or give --accept-audit true to see it happen."
+        )
+
+
+def paper_beside(recipe: Recipe, directory: RunDir, display: Display) -> list[Cell]:
+    """What the paper's recipe makes of the same model: its 96 episodes, at this recipe's rate, its last checkpoint."""
+    base = str(directory.base) if recipe.model == TINY else recipe.model
+    changes = {
+        "model": base,
+        "accept_audit": True,
+        "rate": recipe.rate,
+        "rate_last": recipe.rate,
+        **{
+            key: getattr(recipe, key)
+            for key in (
+                "seed",
+                "order",
+                "release",
+                "ties",
+                "patience",
+                "hint",
+                "dtype",
+                "max_tokens",
+                "thinking",
+                "test_sizes",
+                "test_rounds",
+                "test_episodes",
+            )
+        },
+    }
+    control = load("paper", changes)
+    display.line(
+        f"The paper's recipe on the same model: {control.steps} steps of {control.groups} x {control.episodes}."
+    )
+    inside = RunDir(directory.path / "paper")
+    run = Run(control, inside, Display(display.console, shown=False), resume=(inside.path / "recipe.yaml").exists())
+    run.train()
+    return run.test().after
+
+
+def _finish(recipe: Recipe, directory: RunDir, console: Console) -> None:
+    """Curves and Inspect logs, and where everything is."""
+    try:
+        from inspect_dining.training.plots import curves
+
+        curves(directory.rows("metrics.jsonl"), directory.path / "curves.png", f"Recipe {recipe.name}, training games")
+        console.print(f"Curves: {directory.path / 'curves.png'}", soft_wrap=True, highlight=False)
+    except ImportError:
+        console.print("No curves: matplotlib is missing; install inspect-dining[analysis].", soft_wrap=True)
+    console.print(f"Checkpoint: {directory.best}", soft_wrap=True, highlight=False)
+    if recipe.log_episodes:
+        from inspect_dining.training.logs import evaluate
+
+        for line in evaluate(recipe, directory):
+            console.print(line, soft_wrap=True, highlight=False)
+    console.print(
+        f"inspect eval inspect_dining/philosophers --model dining/checkpoint -M path={directory.best}",
+        soft_wrap=True,
+        highlight=False,
+    )

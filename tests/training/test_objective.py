@@ -1,0 +1,169 @@
+"""The weights of turns, against the formula written out slowly; and what sampling them leaves as it was."""
+
+from collections import defaultdict
+from math import fsum, inf, nan, sqrt
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inspect_dining.errors import BadInput
+from inspect_dining.philosophers.tokens import Ids
+from inspect_dining.table import Record, Rules
+from inspect_dining.training.objective import Group, Pair, advantages, chances_of, pairs, sampled
+from inspect_dining.training.policy import Reply
+from inspect_dining.training.rollouts import Episode, Said
+
+LOGPS = (-0.5, -0.25, -1.0)
+
+
+def episode(n: int, rounds: int, said: list[tuple[int, int, bool]]) -> Episode:
+    turns = tuple(Said((p,), Reply((r,) * (1 + r % 3), LOGPS[: 1 + r % 3], True), acts) for p, r, acts in said)
+    return Episode(Record(Rules(n, rounds), 0, "horizon", (), ()), turns)
+
+
+TURNS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.booleans()), min_size=1, max_size=8)
+
+
+@st.composite
+def some_groups(draw: st.DrawFn) -> list[Group]:
+    made = []
+    for number in range(draw(st.integers(1, 3))):
+        n, rounds, size = draw(st.integers(2, 6)), draw(st.integers(3, 9)), draw(st.integers(2, 4))
+        episodes = tuple(episode(n, rounds, draw(TURNS)) for _ in range(size))
+        rewards = tuple(draw(st.lists(st.floats(-1, 2, width=32), min_size=size, max_size=size)))
+        made.append(Group(str(number), episodes, rewards))
+    return made
+
+
+def slowly(
+    groups: list[Group], weighting: str, spread: bool, turn_baseline: bool, anchor: float
+) -> dict[tuple[Ids, Ids], float]:
+    """The formula of the module's docstring, turn by turn."""
+    turns = []
+    for group in groups:
+        if len(set(group.rewards)) == 1:
+            continue
+        size = len(group.rewards)
+        mean = sum(group.rewards) / size
+        deviation = sqrt(sum((r - mean) ** 2 for r in group.rewards) / size)
+        for i, played in enumerate(group.episodes):
+            others = [r for j, r in enumerate(group.rewards) if j != i]
+            advantage = group.rewards[i] - sum(others) / len(others)
+            if spread:
+                advantage /= deviation
+            rules = played.record.rules
+            length = rules.n * rules.rounds if weighting == "constant" else sum(len(t.reply.ids) for t in played.turns)
+            turns += [(t, advantage, 1 / (len(groups) * size * length)) for t in played.turns]
+    weights: dict[tuple[Ids, Ids], float] = defaultdict(float)
+    for i, (turn, advantage, c) in enumerate(turns):
+        alike = [a for j, (other, a, _) in enumerate(turns) if j != i and other.prompt == turn.prompt]
+        baseline = sum(alike) / len(alike) if turn_baseline and alike else 0.0
+        weights[turn.prompt, turn.reply.ids] += c * (advantage - baseline - (0.0 if turn.acts else anchor))
+    return weights
+
+
+@settings(max_examples=200)
+@given(
+    groups=some_groups(),
+    weighting=st.sampled_from(["constant", "episode"]),
+    spread=st.booleans(),
+    turn_baseline=st.booleans(),
+    anchor=st.sampled_from([0.0, 0.05]),
+)
+def test_weights_are_those_of_the_formula_turn_by_turn(
+    groups: list[Group], weighting: Literal["constant", "episode"], spread: bool, turn_baseline: bool, anchor: float
+) -> None:
+    made = pairs(groups, weighting=weighting, spread=spread, turn_baseline=turn_baseline, anchor=anchor)
+    expected = slowly(groups, weighting, spread, turn_baseline, anchor)
+    assert {(p.prompt, p.reply) for p in made} == set(expected)
+    for pair in made:
+        assert pair.weight == pytest.approx(expected[pair.prompt, pair.reply], rel=1e-9, abs=1e-12)
+
+
+@settings(max_examples=100)
+@given(groups=some_groups(), order=st.randoms())
+def test_the_order_of_episodes_and_groups_changes_nothing(groups: list[Group], order: object) -> None:
+    shuffled = []
+    for group in groups:
+        turn = list(range(len(group.episodes)))
+        order.shuffle(turn)  # type: ignore[attr-defined]  # hypothesis gives a random.Random
+        shuffled.append(
+            Group(group.name, tuple(group.episodes[i] for i in turn), tuple(group.rewards[i] for i in turn))
+        )
+    one = {(p.prompt, p.reply): p.weight for p in pairs(groups)}
+    two = {(p.prompt, p.reply): p.weight for p in pairs(shuffled[::-1])}
+    assert one.keys() == two.keys()
+    for key, weight in one.items():
+        assert two[key] == pytest.approx(weight, rel=1e-9, abs=1e-13)
+
+
+def test_a_longer_episode_weighs_no_less_a_turn_under_the_constant() -> None:
+    """Weights by an episode's own length pull towards silence: early deadlocks are short and would weigh most."""
+    short, long = episode(5, 12, [(0, 0, True)]), episode(5, 12, [(1, 0, True)] * 10)
+    by = {
+        weighting: {
+            p.prompt: abs(p.weight) for p in pairs([Group("g", (short, long), (0.0, 1.0))], weighting=weighting)
+        }
+        for weighting in ("constant", "episode")
+    }
+    assert by["constant"][1,] == pytest.approx(10 * by["constant"][0,])
+    assert by["episode"][1,] == pytest.approx(by["episode"][0,])
+
+
+def test_groups_without_spread_teach_nothing_and_the_constant_still_counts_them() -> None:
+    live = Group("a", (episode(2, 3, [(0, 0, True)]), episode(2, 3, [(1, 0, True)])), (0.0, 1.0))
+    dead = Group("b", (episode(2, 3, [(2, 0, True)]), episode(2, 3, [(3, 0, False)])), (0.5, 0.5))
+    assert dead.dead
+    assert not live.dead
+    with_dead = {p.prompt: p.weight for p in pairs([live, dead], anchor=0.05)}
+    alone = {p.prompt: p.weight for p in pairs([live], planned=2, anchor=0.05)}
+    assert with_dead == alone
+    assert set(with_dead) == {(0,), (1,)}
+
+
+@pytest.mark.parametrize("wrong", [nan, inf, -inf])
+def test_a_reward_that_is_not_finite_stops_the_run_and_names_the_episode(wrong: float) -> None:
+    group = Group("7/2", (episode(2, 3, [(0, 0, True)]), episode(2, 3, [(1, 0, True)])), (0.0, wrong))
+    with pytest.raises(BadInput, match=r"Episode 1 of group 7/2 has the reward"):
+        pairs([group])
+
+
+def test_a_group_of_one_is_refused() -> None:
+    with pytest.raises(BadInput, match="has 1 episode; at least two are needed"):
+        advantages(Group("g", (episode(2, 3, [(0, 0, True)]),), (1.0,)))
+
+
+@settings(max_examples=200)
+@given(
+    sizes=st.lists(st.floats(0, 1).filter(lambda w: w == 0 or w > 1e-6), min_size=3, max_size=40),
+    expected=st.integers(1, 20),
+)
+def test_every_weight_has_a_chance_and_as_many_are_taken_as_asked(sizes: list[float], expected: int) -> None:
+    """A pair without a chance would never be trained, and its weight would be missing on average."""
+    chances = chances_of(sizes, expected)
+    assert all(0 <= q <= 1 and (q > 0) == (size > 0) for q, size in zip(chances, sizes, strict=True))
+    assert fsum(chances) == pytest.approx(min(expected, sum(size > 0 for size in sizes)))
+    below = [q / size for q, size in zip(chances, sizes, strict=True) if 0 < q < 1 - 1e-9]
+    assert not below or max(below) == pytest.approx(min(below))
+
+
+def test_sampled_weights_are_right_on_average() -> None:
+    """Weights that are not divided by their chance would train on the loudest turns only."""
+    given_pairs = [Pair((i,), (0,), (-1.0,), weight, 1.0) for i, weight in enumerate([0.5, -0.2, 0.1, -0.1, 0.05])]
+    draws, size = 4000, 2
+    sums = [0.0] * len(given_pairs)
+    for draw in range(draws):
+        for pair in sampled(given_pairs, size, f"k{draw}"):
+            sums[pair.prompt[0]] += pair.weight
+    chances = chances_of([abs(pair.weight) for pair in given_pairs], size)
+    for pair, total, q in zip(given_pairs, sums, chances, strict=True):
+        error = abs(pair.weight) * sqrt((1 / q - 1) / draws)
+        assert abs(total / draws - pair.weight) <= 5 * error + 1e-12
+
+
+def test_all_pairs_are_taken_where_there_are_no_more_than_asked() -> None:
+    given_pairs = [Pair((i,), (0,), (-1.0,), 0.1 * i, 1.0) for i in range(5)]
+    assert sampled(given_pairs, 5, "k") == given_pairs
+    assert fsum(p.weight for p in sampled(given_pairs, 99, "k")) == pytest.approx(1.0)

@@ -1,0 +1,141 @@
+"""A rollout is a game like any other: the same record and reward as under Inspect, whatever is played beside it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalLog
+from inspect_ai.model import GenerateConfig, Model, get_model
+
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.shaping import SHAPINGS, reward
+from inspect_dining.table import Record, Rules, episode_seed, replay, sample_id
+from inspect_dining.table.moves import LOST
+from inspect_dining.table.record import RECORD
+from inspect_dining.tasks import philosophers
+from inspect_dining.training.models import dinner, load, read_text
+from inspect_dining.training.recipe import Recipe
+from inspect_dining.training.rollouts import Dinner, Play
+
+ROUNDS = 5
+
+
+@pytest.fixture
+def table(speaker: Path) -> Dinner:
+    model, tokenizer = load(str(speaker), "float64")
+    return dinner(model, tokenizer, Recipe())
+
+
+def checkpoint(speaker: Path, temperature: float | None, **args: object) -> Model:
+    config = GenerateConfig(temperature=temperature)
+    given = {"path": str(speaker), "dtype": "float64", "max_tokens": 16, **args}
+    return get_model("dining/checkpoint", config=config, memoize=False, **given)  # type: ignore[arg-type]  # model arguments of any kind
+
+
+def evaluated(model: Model, tmp_path: Path, n: int, shaping: str = "paper", episodes: int = 2) -> EvalLog:
+    task = philosophers(n=n, episodes=episodes, rounds=ROUNDS, shaping=shaping)
+    (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert log.status == "success"
+    return log
+
+
+def records(log: EvalLog) -> list[Record]:
+    return [Record.from_dict(sample.store[RECORD]) for sample in log.samples or []]
+
+
+def games(n: int, episodes: int, key: str | None) -> list[Play]:
+    rules = Rules(n=n, rounds=ROUNDS)
+    return [
+        Play(rules, episode_seed("test", sample_id(n, 0, e)), None if key is None else f"{key}/{e}")
+        for e in range(episodes)
+    ]
+
+
+@pytest.mark.parametrize("shaping", SHAPINGS)
+def test_a_greedy_game_is_the_same_in_training_and_under_inspect(
+    shaping: str, table: Dinner, speaker: Path, tmp_path: Path
+) -> None:
+    """Training on another prompt, reading or reward than is evaluated makes another number rise than is reported."""
+    log = evaluated(checkpoint(speaker, 0.0), tmp_path, 3, shaping)
+    by_inspect = {r.seed: r for r in records(log)}
+    by_rollout = {e.record.seed: e.record for e in table.play(games(3, 2, None))}
+    assert by_rollout == by_inspect
+    assert log.samples is not None
+    scored = sorted(sample.scores["reward"].as_float() for sample in log.samples if sample.scores)
+    assert scored == sorted(reward(record, shaping) for record in by_rollout.values())
+    assert any(turn.reading.acts for record in by_rollout.values() for turn in replay(record)[0].turns)
+
+
+def test_sampled_games_under_inspect_repeat_and_differ_by_seed(speaker: Path, tmp_path: Path) -> None:
+    """Chance keyed by arrival order would make a held-out number that nobody can get again."""
+    one, two, other = (
+        [r.rounds for r in records(evaluated(checkpoint(speaker, None, seed=s), tmp_path, 3, episodes=3))]
+        for s in (1, 1, 2)
+    )
+    assert one == two
+    assert one != other
+
+
+def test_a_game_is_the_same_alone_and_among_others(table: Dinner) -> None:
+    """A batch whose members leak into each other would change games with the size of a step."""
+    crowd = table.play([*games(3, 4, "a"), *games(4, 3, "b")])
+    for i, play in enumerate(games(3, 4, "a")):
+        (alone,) = table.play([play])
+        assert alone.record == crowd[i].record
+        assert [t.reply.ids for t in alone.turns] == [t.reply.ids for t in crowd[i].turns]
+
+
+def test_members_of_a_group_share_ties_and_not_replies(table: Dinner) -> None:
+    rules, seed = Rules(n=5, rounds=8), 7
+    played = table.play([Play(rules, seed, f"g/{member}") for member in range(6)])
+    assert len({e.record.rounds for e in played}) > 1
+    assert {e.record.seed for e in played} == {seed}
+
+
+def test_every_turn_is_kept_with_what_was_said_and_whether_it_acts(table: Dinner) -> None:
+    (episode,) = table.play(games(4, 1, "k"))
+    turns = [turn for round in replay(episode.record) for turn in round.turns]
+    assert len(turns) == len(episode.turns)
+    for turn, said in zip(turns, episode.turns, strict=True):
+        assert said.acts == turn.reading.acts
+        assert (
+            read_text(table.policy.prompts.reply(said.reply.ids, table.policy.stops), not said.reply.ended)
+            == turn.reading
+        )
+
+
+def test_an_unschooled_model_loses_its_turns_and_no_game_breaks(seated: Dinner) -> None:
+    """Garbage must be read as lost turns, never as an error or as an action."""
+    records: list[Record] = [e.record for e in seated.play(games(3, 3, "k"))]
+    kinds = {turn.reading.kind for record in records for round in replay(record) for turn in round.turns}
+    assert kinds <= set(LOST)
+
+
+def test_the_provider_refuses_what_it_cannot_keep(speaker: Path, tmp_path: Path) -> None:
+    from inspect_dining.training.provider import checkpoint_api
+
+    plain = GenerateConfig()
+    with pytest.raises(BadInput, match="needs the folder of a checkpoint; give -M path="):
+        checkpoint_api("checkpoint", None, None, plain)
+    with pytest.raises(BadInput, match="does not know paht"):
+        checkpoint_api("checkpoint", None, None, plain, path=str(speaker), paht="x")
+    with pytest.raises(BadInput, match=r"holds no model: neither config\.json nor adapter_config\.json"):
+        checkpoint_api("checkpoint", None, None, plain, path=str(tmp_path))
+    with pytest.raises(BadInput, match="dtype='half' is not known"):
+        checkpoint_api("checkpoint", None, None, plain, path=str(speaker), dtype="half")
+
+
+def test_another_temperature_is_an_error_and_no_score(speaker: Path, tmp_path: Path) -> None:
+    """A temperature that is quietly ignored would stand in the log as if it had been used."""
+    task = philosophers(n=2, episodes=1, rounds=3)
+    (log,) = inspect_eval(task, model=checkpoint(speaker, 0.7), log_dir=str(tmp_path), display="none")
+    assert log.status == "error"
+    assert log.error is not None
+    assert "temperature 1 from the whole distribution" in log.error.message
+
+
+def test_greedy_play_needs_no_key_and_float64_is_kept(table: Dinner) -> None:
+    assert next(table.policy.model.parameters()).dtype == torch.float64
+    one, two = (table.play(games(3, 1, None))[0].record for _ in range(2))
+    assert one == two

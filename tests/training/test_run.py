@@ -1,0 +1,270 @@
+"""Whole runs: killed at any moment they go on to the same weights; what is wrong is said before anything is lost."""
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.terms import Terms
+from inspect_dining.table import Record
+from inspect_dining.training import checkpoints
+from inspect_dining.training.checkpoints import weights_hash
+from inspect_dining.training.models import load
+from inspect_dining.training.recipe import Recipe, Stage, checked
+from inspect_dining.training.run import Run, table_of
+from inspect_dining.training.rundir import Row, RunDir
+
+TIMES = ("seconds", "seconds_played")
+
+
+class Silent:
+    """A watcher that keeps lines."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def step(self, row: Row, total: int) -> None:
+        return
+
+
+def small(model: Path, **changes: object) -> Recipe:
+    recipe = Recipe(
+        model=str(model),
+        steps=4,
+        groups=2,
+        episodes=3,
+        stages=(Stage(games=("3x5", "2x4"), steps=2), Stage(games=("4x6",))),
+        rate=3e-3,
+        pairs=40,
+        checkpoint_every=2,
+        save_every=1,
+        select_sizes=(3,),
+        select_rounds=5,
+        select_episodes=2,
+        test_sizes=(3,),
+        test_rounds=5,
+        test_episodes=2,
+        entropy=-0.01,
+    )
+    return recipe.model_copy(update=changes)
+
+
+def trained(recipe: Recipe, path: Path, resume: bool = False) -> RunDir:
+    directory = RunDir(path)
+    Run(recipe, directory, Silent(), resume=resume).train()
+    return directory
+
+
+def account(directory: RunDir) -> dict[str, object]:
+    """Everything that must be equal, times apart."""
+    return {
+        "metrics": [{k: v for k, v in row.items() if k not in TIMES} for row in directory.rows("metrics.jsonl")],
+        "selection": directory.rows("selection.jsonl"),
+        "choice": json.loads((directory.path / "choice.json").read_text()),
+        "hashes": {p.name: weights_hash(p) for p in sorted((directory.path / "checkpoints").iterdir())},
+        "records": {p.name: p.read_bytes() for p in sorted((directory.path / "records").iterdir())},
+        "best": str(directory.best.readlink()),
+    }
+
+
+def _child(work: Callable[[], object]) -> None:
+    torch.set_num_threads(1)
+    work()
+
+
+def killed_after(seconds: float, work: Callable[[], object]) -> bool:
+    """Runs work in a child process and kills it; says whether it was still at work."""
+    child = multiprocessing.get_context("fork").Process(target=_child, args=(work,))
+    child.start()
+    child.join(seconds)
+    alive = child.is_alive()
+    if alive:
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGKILL)
+        child.join()
+    return alive
+
+
+def assert_survives_kills(recipe: Recipe, tmp_path: Path, kills: int, seed: int) -> None:
+    whole_path = tmp_path / "whole"
+    started = time.monotonic()
+    assert not killed_after(600, partial(trained, recipe, whole_path))
+    length = time.monotonic() - started
+    whole = account(RunDir(whole_path))
+    rng, done, number = random.Random(seed), 0, 0
+    while done < kills:
+        path = tmp_path / f"killed-{number}"
+        number += 1
+        while done < kills:
+            begun = (path / "recipe.yaml").exists()
+            if not killed_after(rng.uniform(0.02, 1.0) * length, partial(trained, recipe, path, begun)):
+                break
+            done += 1
+        if not (path / "recipe.yaml").exists():
+            continue
+        trained(recipe, path, resume=True)
+        assert account(RunDir(path)) == whole
+
+
+@pytest.mark.parametrize("rank", [0, 4])
+def test_a_run_killed_at_random_moments_goes_on_to_the_same_weights(speaker: Path, tmp_path: Path, rank: int) -> None:
+    """State written in pieces, a metric twice, or a checkpoint half there would show here."""
+    assert_survives_kills(small(speaker, lora_rank=rank), tmp_path, kills=2 if rank else 1, seed=rank)
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_twenty_random_moments_goes_on_to_the_same_weights(speaker: Path, tmp_path: Path) -> None:
+    assert_survives_kills(small(speaker, lora_rank=4, steps=6, save_every=2), tmp_path, kills=20, seed=3)
+
+
+def test_the_same_recipe_gives_the_same_run_and_another_seed_another(speaker: Path, tmp_path: Path) -> None:
+    one, two = (account(trained(small(speaker), tmp_path / name)) for name in "ab")
+    assert one == two
+    other = account(trained(small(speaker, seed=2), tmp_path / "c"))
+    assert other["hashes"] != one["hashes"]
+
+
+def test_training_moves_the_weights_and_step_0_is_the_base(speaker: Path, tmp_path: Path) -> None:
+    directory = trained(small(speaker), tmp_path / "run")
+    hashes = account(directory)["hashes"]
+    assert isinstance(hashes, dict)
+    assert list(hashes) == ["step-0000", "step-0002", "step-0004"]
+    assert len(set(hashes.values())) == 3
+    base, _ = load(str(speaker))
+    first, _ = load(str(directory.checkpoint(0)))
+    state = first.state_dict()
+    assert all((weights == state[name]).all() for name, weights in base.state_dict().items())
+
+
+@pytest.mark.parametrize("rank", [0, 4])
+def test_a_checkpoint_loads_with_the_weights_it_was_saved_with(speaker: Path, tmp_path: Path, rank: int) -> None:
+    directory = RunDir(tmp_path / "run")
+    run = Run(small(speaker, lora_rank=rank, steps=2), directory, Silent())
+    run.train()
+    again, _ = load(str(directory.last))
+    pairs = [((5, 6, 7), (8, 9))]
+    with torch.no_grad():
+        here = run.dinner.policy.logps(pairs)[0]
+        run.dinner.policy.model = again
+        assert torch.allclose(run.dinner.policy.logps(pairs)[0], here, atol=1e-6)
+    assert (directory.last / "README.md").read_text().startswith("---\nlibrary_name:")
+    if not rank:
+        assert AutoModelForCausalLM.from_pretrained(directory.last).num_parameters() == again.num_parameters()
+
+
+def test_only_the_adapters_are_trained_under_lora(speaker: Path, tmp_path: Path) -> None:
+    run = Run(small(speaker, lora_rank=4, steps=1), RunDir(tmp_path / "run"), Silent())
+    trained_names = [name for name, p in run.model.named_parameters() if p.requires_grad]
+    assert trained_names
+    assert all("lora" in name for name in trained_names)
+    frozen = {n: p.detach().clone() for n, p in run.model.named_parameters() if not p.requires_grad}
+    run.train()
+    assert frozen
+    assert all((p == frozen[n]).all() for n, p in run.model.named_parameters() if n in frozen)
+
+
+def test_the_test_games_are_played_with_base_and_result_and_written_down(speaker: Path, tmp_path: Path) -> None:
+    directory = RunDir(tmp_path / "run")
+    run = Run(small(speaker, keep="last"), directory, Silent())
+    run.train()
+    outcome = run.test()
+    assert outcome.choice.step == 4
+    written = json.loads((directory.path / "table.json").read_text())
+    assert written == json.loads(json.dumps(table_of(outcome)))
+    assert [(row["n"], row["play"]) for row in written["after"]] == [(3, "sampled"), (3, "greedy")]
+    train = {int(record.seed) for record in step_records(directory)}
+    assert not train & {record.seed for cell in (*outcome.before, *outcome.after) for record in cell.records}
+
+
+def step_records(directory: RunDir) -> list[Record]:
+    import gzip
+
+    files = sorted((directory.path / "records").iterdir())
+    return [
+        Record.from_json(line) for file in files for line in gzip.decompress(file.read_bytes()).decode().splitlines()
+    ]
+
+
+def spoiled(episode: Terms) -> float:
+    """A shaping that breaks where everybody acts."""
+    return float("nan") if episode.n == 4 else episode.throughput
+
+
+def test_a_reward_that_is_no_number_names_its_episode_and_loses_nothing(speaker: Path, tmp_path: Path) -> None:
+    """NaN would spread from one episode through the baseline into every weight."""
+    directory = RunDir(tmp_path / "run")
+    run = Run(small(speaker), directory, Silent())
+    run.reward = Shaping("spoiled", spoiled)
+    with pytest.raises(
+        BadInput, match=r"stops at episode 1/2/0/0 \(run/step/group/member\): The shaping spoiled gave nan"
+    ):
+        run.train()
+    assert [row["step"] for row in directory.rows("metrics.jsonl")] == [0, 1]
+    assert (directory.checkpoint(2) / "model.safetensors").is_file()
+    assert all(torch.isfinite(p).all() for p in load(str(directory.last))[0].parameters())
+
+
+def test_a_full_disk_leaves_the_checkpoint_that_was_there(
+    speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A save that dies half way must not leave a folder that looks like a checkpoint."""
+    directory = trained(small(speaker, steps=2), tmp_path / "run")
+    before = weights_hash(directory.checkpoint(2))
+    model, tokenizer = load(str(directory.checkpoint(2)))
+
+    def full(*args: object, **options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(tokenizer), "save_pretrained", full)
+    with pytest.raises(OSError, match="No space left"):
+        checkpoints.save(directory.checkpoint(2), model, tokenizer, small(speaker), 2, None)
+    assert weights_hash(directory.checkpoint(2)) == before
+    assert not list(directory.path.rglob("*.part"))
+
+
+def test_a_run_does_not_start_over_another(speaker: Path, tmp_path: Path) -> None:
+    RunDir(tmp_path).start(small(speaker))
+    with pytest.raises(BadInput, match=r"There is a run in .* already; give --resume"):
+        Run(small(speaker), RunDir(tmp_path), Silent())
+
+
+def test_there_is_nothing_to_go_on_with_in_an_empty_directory(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"There is no run in .*: recipe\.yaml is missing"):
+        RunDir(tmp_path).recipe()
+
+
+def test_a_recipe_comes_back_from_its_run_directory(speaker: Path, tmp_path: Path) -> None:
+    recipe = small(speaker, weights=(1, 0.5, 0.3, 0.1), shaping="paper", hint="parity")
+    RunDir(tmp_path).start(checked(recipe.model_dump()))
+    assert RunDir(tmp_path).recipe() == checked(recipe.model_dump())
+
+
+def test_a_model_that_falls_silent_starts_again_at_half_the_rate(
+    speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from inspect_dining.training import run as module
+    from inspect_dining.training.alarms import Alarm
+
+    monkeypatch.setattr(module, "alarms", lambda rows: [Alarm.SILENCE] if len(rows) == 2 else [])
+    directory = RunDir(tmp_path / "run")
+    run = Run(small(speaker, restarts=1, checkpoint_every=4), directory, Silent())
+    started = {name: weights.clone() for name, weights in run.first.items()}
+    run.train()
+    rows = directory.rows("metrics.jsonl")
+    assert [row["restarts"] for row in rows] == [0, 0, 1, 1]
+    assert rows[2]["rate"] < 0.6 * rows[1]["rate"]
+    assert all((started[name] == weights).all() for name, weights in run.first.items())
