@@ -9,7 +9,7 @@ note, as is everything that was left out.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from math import isfinite, isnan
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from inspect_dining.analysis.episodes import Episode, Player, Run, Status, Usage
 from inspect_dining.errors import BadInput
-from inspect_dining.scorers.terms import terms
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import OPTIONS, Rules
 
@@ -245,12 +244,9 @@ def _episode(run: Run, sample: "EvalSample") -> Episode | None:
     record, reason = None, ""
     try:
         record = None if data is None else Record.from_dict(data)
-        rules = record.rules if record else Rules(**options) if isinstance(options, dict) else None
-        if record is not None and record.complete:
-            terms(record)
     except (ValueError, TypeError) as error:
-        record, reason = None, str(error)
-        rules = Rules(**options) if isinstance(options, dict) else None
+        reason = str(error)
+    rules = record.rules if record else _stated(options)
     if rules is None:
         return None
     if sample.error is not None or sample.invalidation is not None or record is None:
@@ -264,9 +260,22 @@ def _episode(run: Run, sample: "EvalSample") -> Episode | None:
         for name, score in (sample.scores or {}).items()
         if isinstance(score.value, (int, float)) and not isnan(score.value)
     }
-    return Episode(
-        run, rules.n, rules, str(sample.id), sample.epoch, status, record, reason, _usage(sample, rules.n), logged
-    )
+    usage = _usage(sample, rules.n)
+    episode = Episode(run, rules.n, rules, str(sample.id), sample.epoch, status, record, reason, usage, logged)
+    try:
+        if status is Status.SCORED:
+            _ = episode.terms
+    except ValueError as error:
+        return replace(episode, status=Status.ERRORED, record=None, reason=str(error))
+    return episode
+
+
+def _stated(options: object) -> Rules | None:
+    """The rules that a sample's metadata state, or None where they are no rules of ours."""
+    try:
+        return Rules(**options) if isinstance(options, dict) else None
+    except (ValueError, TypeError):
+        return None
 
 
 def _usage(sample: "EvalSample", n: int) -> Usage:

@@ -1,7 +1,6 @@
 """Finding and reading Inspect's log files, where every failure is a sentence."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from inspect_ai.log import (
@@ -10,7 +9,6 @@ from inspect_ai.log import (
     list_eval_logs,
     read_eval_log,
     read_eval_log_sample,
-    read_eval_log_samples,
 )
 
 from inspect_dining.errors import BadInput
@@ -50,12 +48,14 @@ def head(source: str | EvalLog, notes: list[str]) -> EvalLog | None:
     try:
         return read_eval_log(source, header_only=True)
     except Exception as error:  # noqa: BLE001 a broken file fails in zip, zstd, ijson or pydantic, each in its own way
-        notes.append(f"{source.rsplit('/', 1)[-1]} cannot be read as a log ({_why(error)}) and was left out.")
+        notes.append(f"{source.rsplit('/', 1)[-1]} is cut off, or no log of Inspect ({_why(error)}); it was left out.")
         return None
 
 
 def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None = None) -> Iterator[EvalSample]:
-    """The samples of a log one by one, without the fields that are not wanted; a note where the file breaks off.
+    """The samples of a log one by one, without the fields that are not wanted.
+
+    A sample that was planned and is not there is passed over; one that cannot be read is too, with a note.
 
     Args:
         log: A log, or the header of one.
@@ -63,26 +63,28 @@ def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None =
         notes: Takes the note.
         only: The id of the one sample that is wanted, in all its epochs.
     """
-    try:
-        for sample in _samples(log, unread, only):
-            if only is None or str(sample.id) == only:
-                yield sample
-    except Exception as error:  # noqa: BLE001 a broken file fails in zip, zstd, ijson or pydantic, each in its own way
-        notes.append(f"{log.location.rsplit('/', 1)[-1]} breaks off and could not be read to its end ({_why(error)}).")
-
-
-def _samples(log: EvalLog, unread: set[str], only: str | None) -> Iterator[EvalSample]:
-    ids = log.eval.dataset.sample_ids
     if log.samples is not None:
-        yield from log.samples
-    elif log.location.endswith(".json"):
-        yield from read_eval_log(log.location).samples or []
-    elif log.location and only is not None:
-        for epoch in range(1, (log.eval.config.epochs or 1) + 1):
-            with suppress(IndexError):
-                yield read_eval_log_sample(log.location, only, epoch, exclude_fields=unread)
-    elif log.location and ids is not None:
-        yield from read_eval_log_samples(log.location, all_samples_required=False, exclude_fields=unread)
+        yield from (sample for sample in log.samples if only in (None, str(sample.id)))
+        return
+    broken: list[str] = []
+    if log.location.endswith(".json"):
+        try:
+            whole = read_eval_log(log.location).samples or []
+        except Exception as error:  # noqa: BLE001 see head
+            whole, broken = [], [_why(error)]
+        yield from (sample for sample in whole if only in (None, str(sample.id)))
+    elif log.location:
+        for name in log.eval.dataset.sample_ids or []:
+            for epoch in range(1, (log.eval.config.epochs or 1) + 1) if only in (None, str(name)) else ():
+                try:
+                    yield read_eval_log_sample(log.location, name, epoch, exclude_fields=unread)
+                except IndexError:
+                    continue
+                except Exception as error:  # noqa: BLE001 see head
+                    broken.append(_why(error))
+    if broken:
+        where = log.location.rsplit("/", 1)[-1]
+        notes.append(f"{where} is damaged: {len(broken)} samples could not be read ({broken[0]}).")
 
 
 def _why(error: Exception) -> str:
