@@ -4,53 +4,20 @@ import json
 import subprocess
 import sys
 from time import process_time
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from inspect_ai._util.constants import NO_CONTENT
-from inspect_ai.model import (
-    ChatCompletionChoice,
-    ChatMessageAssistant,
-    Content,
-    ContentReasoning,
-    ContentText,
-    ModelOutput,
-    StopReason,
-)
+from inspect_ai.model import ContentReasoning, ContentText, ModelOutput, StopReason
+from inspect_ai.model._call_tools import parse_tool_call
 from inspect_ai.model._providers._gemini_function_calling import malformed_function_apology
-from inspect_ai.tool import ToolCall
 
-from inspect_dining.philosophers.reading import Call, Reply, Stop, canonical, read, reply_from_text, reply_of
-from inspect_dining.philosophers.reasoning import spoken
+from inspect_dining.philosophers.calls import Call, canonical
+from inspect_dining.philosophers.reading import Reply, Stop, read, reply_from_text, reply_of
 from inspect_dining.table.moves import ACTS, Action, Kind, Reading
+from tests.philosophers.replies import HERMES, called, in_text, of, output, unparsed
 
 EAT = ACTS[Action.EAT]
-HERMES = '<tool_call>\n{"name": "eat", "arguments": {}}\n</tool_call>'
-
-
-def output(
-    content: str | list[Content] = "",
-    calls: list[ToolCall] | None = None,
-    stop: StopReason = "stop",
-) -> ModelOutput:
-    """What Inspect returns for a reply."""
-    message = ChatMessageAssistant(content=content, tool_calls=calls)
-    return ModelOutput(model="m", choices=[ChatCompletionChoice(message=message, stop_reason=stop)])
-
-
-def called(name: str, arguments: dict[str, Any] | None = None, error: str | None = None) -> ToolCall:
-    """A native call as Inspect holds it."""
-    return ToolCall(id="c", function=name, arguments=arguments or {}, parse_error=error)
-
-
-def of(*calls: Call, text: str = "", stop: Stop = Stop.FINISHED) -> Reply:
-    """A reply."""
-    return Reply(calls, text, stop)
-
-
-def in_text(text: str) -> Reading:
-    """The reading of a text with rescue on."""
-    return read(of(text=text), rescue=True)
 
 
 # The kinds of fault in public reports that a reading can commit
@@ -96,8 +63,6 @@ def test_a_later_call_never_steps_in_for_a_first_one_that_cannot_be_read(first: 
 @pytest.mark.parametrize("arguments", ["{side: left}", '{"side": "left"', "{]", "{'a': 1}", "{}{}", "{" * 50])
 def test_broken_arguments_never_run_as_none(arguments: str) -> None:
     """Report 9, NousResearch/hermes-agent#1796: bad JSON swallowed, and the tool run with `{}`."""
-    from inspect_ai.model._call_tools import parse_tool_call
-
     call = parse_tool_call("c", "pick_up_left", arguments)
     assert call.arguments == {}
     assert read(reply_of(output(calls=[call]))) == Reading(Kind.MALFORMED)
@@ -218,11 +183,6 @@ def test_a_native_call_rules_out_a_rescue() -> None:
 # What hf/ makes of empty arguments
 
 
-def unparsed(raw: str) -> Call:
-    """A call that Inspect could not parse, as it words it."""
-    return Call("unknown", {}, f"Error parsing the following tool call arguments:\n\n{raw}\n\nError details: Required.")
-
-
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
@@ -312,7 +272,7 @@ def test_a_completion_without_calls_is_its_words() -> None:
 @pytest.mark.parametrize("entry", ["[]", '"left"', "7", '{"fork": "right"}', "{}", "null", '"{}"', "{"])
 @pytest.mark.parametrize("name", ["eat", "wait", "unknown", ""])
 def test_a_completion_reads_alike_through_inspects_own_types(name: str, entry: str) -> None:
-    """A checkpoint's calls pass through a ToolCall, which holds a name and an object: what it drops must be an error."""
+    """A checkpoint's calls pass through a ToolCall, which holds a name and an object: what it drops is an error."""
     reply = reply_from_text(f'<tool_call>{{"name": "{name}", "arguments": {entry}}}</tool_call>', Stop.FINISHED)
     (call,) = reply.calls
     assert isinstance(call.arguments, dict)
@@ -324,164 +284,6 @@ def test_a_broken_call_says_what_was_broken() -> None:
     (call,) = reply_from_text("<tool_call>{eat}</tool_call>", Stop.FINISHED).calls
     assert call.error is not None
     assert "{eat}" in call.error
-
-
-# Rescue
-
-ALONE = [
-    "{call}",
-    "[{call}]",
-    "<tool_call>{call}</tool_call>",
-    "<tool_call>\n{call}",
-    "[TOOL_CALLS] [{call}]",
-    "<|python_tag|>{call}",
-    "```json\n{call}\n```",
-    '{{"function_call": {call}}}',
-    "<function=eat>{{}}</function>",
-    "[TOOL_CALLS]eat[ARGS]{{}}",
-    "[eat()]",
-    '<invoke name="eat"></invoke>',
-    "<\uff5ctool\u2581calls\u2581begin\uff5c><\uff5ctool\u2581call\u2581begin\uff5c>eat<\uff5ctool\u2581sep\uff5c>{{}}<\uff5ctool\u2581call\u2581end\uff5c><\uff5ctool\u2581calls\u2581end\uff5c>",
-    "```tool_code\nprint(default_api.eat())\n```",
-    "<|channel|>commentary to=functions.eat <|constrain|>json<|message|>{{}}<|call|>",
-    "<|tool_call>call:eat{{}}<tool_call|>",
-]
-CALLS = [form.format(call='{"name": "eat", "arguments": {}}') for form in ALONE]
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_a_call_alone_is_rescued_and_only_when_asked(call: str) -> None:
-    """With rescue off, text never acts; with it on, a family whose syntax is not known is at a loss."""
-    assert in_text(f" {call}\n") == Reading(Kind.RESCUED, Action.EAT)
-    assert read(of(text=call)) == Reading(Kind.NO_CALL)
-
-
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize(
-    "frame",
-    [
-        "I will not {}",
-        "Never do this: {}",
-        "I don't do this:\n{}",
-        "For example:\n{}",
-        "If I could:\n{}",
-        "The syntax is:\n{}",
-        "Last round I did this:\n{}",
-        "Next round I will do this:\n{}",
-        "The others do this:\n{}",
-        "Yo no hago esto:\n{}",
-        "Ik doe dit niet:\n{}",
-        "My neighbour answers {}",
-        'She said: "{}"',
-        "`{}`",
-        "'{}'",
-        "({})",
-        "> {}",
-        "# {}",
-        "{} is what I would do.",
-        "{}\nThat was wrong.",
-        "{}\n{}",
-        "{} {}",
-        "```\n{}\n{}\n```",
-        "I think: \u201e{}\u201c",
-        "<example>{}</example>",
-        "<!-- {} -->",
-        "1. {}\n2. {}",
-    ],
-)
-def test_a_call_that_is_negated_quoted_doubled_or_followed_is_not_rescued(call: str, frame: str) -> None:
-    """A mention of a call is not the call."""
-    assert in_text(frame.replace("{}", call)) == Reading(Kind.NO_CALL)
-
-
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("<think>", "</think>"),
-        ("<think>", ""),
-        ("", "</think>"),
-        ("<think>a</think>", "</think>"),
-        ("<THINKING>", "</THINKING>"),
-        ('<think signature="x">', "</think>"),
-        ("<reasoning>", "</reasoning>"),
-        ("<seed:think>", "</seed:think>"),
-        ("[THINK]", "[/THINK]"),
-        ("◁think▷", "◁/think▷"),
-        ("<|START_THINKING|>", "<|END_THINKING|>"),
-        ("<|begin_of_thought|>", "<|end_of_thought|>"),
-        ("<|inner_prefix|>", "<|inner_suffix|>"),
-        ("<|channel>thought\n", "<channel|>"),
-    ],
-)
-def test_a_call_in_reasoning_is_never_rescued(call: str, before: str, after: str) -> None:
-    """Reasoning is never an action, also unclosed, also with only its end, in any family's markers."""
-    assert in_text(f"{before}{call}{after}") == Reading(Kind.EMPTY)
-    assert in_text(f"{before}{call}{after}Well.") == Reading(Kind.NO_CALL if after else Kind.EMPTY)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_reasoning_after_a_call_may_take_it_back(call: str) -> None:
-    """A model that goes on thinking has not made up its mind."""
-    for after in ("<think>Or should I", "<think>Hm.</think>", "[THINK]No.[/THINK]<|im_end|>", "<|channel|>analysis x"):
-        assert in_text(call + after) == Reading(Kind.NO_CALL)
-
-
-def test_reasoning_before_a_call_does_not_spoil_it() -> None:
-    """A family that thinks in its text would never be rescued."""
-    for before in ("<think>No, not [eat()].</think>", "No.</think>\n", "[THINK]If so?[/THINK]", "<think>\n\n</think>"):
-        assert in_text(before + HERMES) == Reading(Kind.RESCUED, Action.EAT)
-
-
-def test_a_lead_in_is_plain_sentences() -> None:
-    """Models announce a call; only words that leave it standing may stand before it."""
-    call = "\n" + HERMES
-    for lead_in in (
-        "I eat now.",
-        "Both forks are mine!\nI\u2019ll eat:",
-        "I eat 🍴",
-        "Left and right are mine (2 forks).",
-    ):
-        assert in_text(lead_in + call) == Reading(Kind.RESCUED, Action.EAT)
-    for lead_in in (
-        "I pick_up_left.",
-        "[1] I eat.",
-        "<b>Now</b>",
-        "Ich esse \u2013 später.",
-        "Say `x`.",
-        "x" * 5000 + ".",
-    ):
-        assert in_text(lead_in + call) == Reading(Kind.NO_CALL)
-    assert in_text("I eat now " + HERMES) == Reading(Kind.NO_CALL)
-    assert in_text('I eat now.\n{"name": "eat", "arguments": {}}') == Reading(Kind.NO_CALL)
-
-
-@pytest.mark.parametrize("call", CALLS)
-def test_a_call_of_no_such_tool_or_with_an_argument_is_not_rescued(call: str) -> None:
-    """A text that names no tool of ours, or says more than its name, has no unambiguous call."""
-    assert in_text(call.replace("eat", "wait")) == Reading(Kind.NO_CALL)
-    for empty, argument in (("{}", '{"a": 1}'), ("()", "(1)"), ("></invoke>", "><parameter>1</parameter></invoke>")):
-        if empty in call:
-            assert in_text(call.replace(empty, argument)) == Reading(Kind.NO_CALL)
-
-
-# What is spoken
-
-
-def test_a_marker_that_ends_other_things_does_not_end_reasoning_that_never_began() -> None:
-    """`<|end|>` also ends the messages of other families; taken for the end of thought it would swallow the reply."""
-    assert spoken("I eat.<|end|>") == "I eat."
-    assert spoken("<|channel|>final<|message|>I eat.<|end|>") == "<|channel|>final<|message|>I eat."
-    assert spoken("<|channel|>analysis<|message|>a<|start|>assistant<|channel|>final") == (
-        "<|start|>assistant<|channel|>final"
-    )
-
-
-def test_markers_of_another_family_do_not_end_reasoning() -> None:
-    """A model that reasons about markers must not talk its way out of its own."""
-    assert spoken("<think>a [/THINK] b </think> c") == "c"
-    assert spoken("[THINK] a </think> b [/THINK] c") == "c"
-    assert spoken("<think> a <think> b </think> c </think> d") == "d"
 
 
 # Size

@@ -5,6 +5,7 @@ argument, a second key of the same name, or a key that no call has could take ba
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ _ACTIONS = {action.value.translate(_FOLD): action for action in Action}
 _ARGUMENTS = frozenset({"arguments", "parameters", "args", "input"})
 _WRAPPERS = ("function", "function_call", "functionCall", "tool_calls")
 _NESTING = 4
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +124,12 @@ def _is_envelope(key: str, value: object) -> bool:
         "type": value in ("function", "function_call", "tool_call", "tool_use"),
         "role": value == "assistant",
         "content": value is None or value == "",
-        "id": isinstance(value, str),
-        "call_id": isinstance(value, str),
+        "id": _is_id(value),
+        "call_id": _is_id(value),
         "index": isinstance(value, int),
     }
     return said.get(key, False)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and bool(_ID.fullmatch(value)) and canonical(value) is None

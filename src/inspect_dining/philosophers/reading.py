@@ -10,9 +10,10 @@ Pure and total: every reply has exactly one reading, and no reply, however broke
 3. Without a call, a reply that the limit cut is `truncated`; one that says nothing outside reasoning is `empty`.
 4. Text is `no_call`, unless `rescue` is on and it is one unambiguous call (see `rescue.py`): then it is `rescued`.
 
-Reasoning is never an action and never counts as text. The two limits of this: `hf/` hands a call within `<think>` over
-as a native call and without its place; and for a tool without parameters, Inspect drops arguments that are no JSON
-object (a bare `left`, `[1]`) before anyone can see them.
+Reasoning is never an action and never counts as text. What a provider has undone before, no reading can see: `hf/`
+hands a call within `<think>` over as a native call; Inspect keeps the reasoning that it tells apart, but not its place,
+so a call in the text may have been thought over afterwards; and for a tool without parameters it drops arguments that
+are no JSON object (a bare `left`, `[1]`).
 """
 
 import re
@@ -21,7 +22,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspect_dining.philosophers.calls import Call, bare, canonical, plain_call
-from inspect_dining.philosophers.reasoning import spoken, thinks_last
+from inspect_dining.philosophers.reasoning import spoken, still_thinking
 from inspect_dining.philosophers.rescue import rescued
 from inspect_dining.table.moves import ACTS, Action, Kind, Reading
 
@@ -91,7 +92,7 @@ def read(reply: Reply, rescue: bool = False) -> Reading:
     if not text:
         return Reading(Kind.EMPTY)
     action = rescued(text) if rescue else None
-    return Reading(Kind.NO_CALL) if action is None or thinks_last(reply.text) else _RESCUED[action]
+    return Reading(Kind.NO_CALL) if action is None or still_thinking(reply.text) else _RESCUED[action]
 
 
 def _understood(call: Call) -> Action | Kind:

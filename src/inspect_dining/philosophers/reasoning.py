@@ -35,18 +35,23 @@ def spoken(text: str) -> str:
     Returns:
         What is left, possibly nothing.
     """
-    return _trimmed("".join(_outside(text)))
+    return _trimmed("".join(_outside(text)[0]))
 
 
-def thinks_last(text: str) -> bool:
-    """Whether a text ends in reasoning, which may take back what was said before it."""
-    return not _trimmed(_outside(text)[-1])
+def still_thinking(text: str) -> bool:
+    """Whether a text may not have come out of its reasoning for good.
+
+    So it is if it ends in reasoning, which may take back what was said before, and if reasoning speaks of its own
+    opening marker, since nobody can tell then which closing one ends it.
+    """
+    pieces, nested = _outside(text)
+    return nested or not _trimmed(pieces[-1])
 
 
-def _outside(text: str) -> list[str]:
-    """The pieces of a text around reasoning; the last one is what follows it, possibly nothing."""
+def _outside(text: str) -> tuple[list[str], bool]:
+    """The pieces of a text around reasoning, the last one possibly empty; and whether an opening stood within."""
     kept: list[str] = []
-    at, within = 0, ""
+    at, within, nested = 0, "", False
     for mark in _REASONING.finditer(text):
         group = mark.lastgroup or ""
         family = group.removesuffix("_end")
@@ -56,10 +61,12 @@ def _outside(text: str) -> list[str]:
             within = family
         elif ends and within == family:
             within, at = "", mark.end()
+        elif within == family:
+            nested = True
         elif ends and not within and family != "harmony":  # whose closing marker also ends other messages
             kept.clear()
             at = mark.end()
-    return [*kept, "" if within else text[at:]]
+    return [*kept, "" if within else text[at:]], nested
 
 
 def _trimmed(text: str) -> str:
