@@ -14,24 +14,22 @@ def evaluate(recipe: Recipe, directory: RunDir) -> Iterator[str]:
     from inspect_ai import eval as inspect_eval
     from inspect_ai.model import GenerateConfig, get_model
 
-    from inspect_dining.tasks import philosophers
-
     for name, checkpoint in (("before", directory.checkpoint(0)), ("after", directory.best)):
         for play, temperature in (("sampled", None), ("greedy", 0.0)):
-            task = philosophers(
-                n=list(recipe.test_sizes),
-                episodes=recipe.log_episodes,
-                rounds=recipe.test_rounds,
-                order=recipe.order,
-                release=recipe.release,
-                ties=recipe.ties,
-                patience=recipe.patience,
-                hint=recipe.hint,
-                shaping=recipe.shaping,
-                weights=recipe.weights,
-                throughput=recipe.throughput,
-                variance=recipe.variance,
-            )
+            arguments = {
+                "n": list(recipe.test_sizes),
+                "episodes": recipe.log_episodes,
+                "rounds": recipe.test_rounds,
+                "order": recipe.order,
+                "release": recipe.release,
+                "ties": recipe.ties,
+                "patience": recipe.patience,
+                "hint": recipe.hint,
+                "shaping": recipe.shaping,
+                "weights": recipe.weights,
+                "throughput": recipe.throughput,
+                "variance": recipe.variance,
+            }
             model = get_model(
                 "dining/checkpoint",
                 memoize=False,
@@ -42,7 +40,8 @@ def evaluate(recipe: Recipe, directory: RunDir) -> Iterator[str]:
                 thinking=recipe.thinking,
             )
             (log,) = inspect_eval(
-                task,
+                "inspect_dining/philosophers",
+                task_args=arguments,
                 model=model,
                 log_dir=str(directory.path / "logs"),
                 display="none",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import torch
 from inspect_ai.model import (
+    ChatCompletionChoice,
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageTool,
@@ -17,8 +18,8 @@ from inspect_ai.model import (
     ModelAPI,
     ModelOutput,
     ModelUsage,
+    StopReason,
 )
-from inspect_ai.model._model_output import ChatCompletionChoice, StopReason
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from inspect_dining.errors import BadInput
