@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -61,6 +61,31 @@ def player(name: str) -> Player:
         return Say(text="I say nothing.") if action is None else Say((Call(action.value),))
 
     return say
+
+
+class Failing:
+    """A good player, but for some requests that get a fault instead."""
+
+    def __init__(self, good: Player, faults: Mapping[tuple[int, int], Fault], times: range | None = None) -> None:
+        """Takes the good player and who fails.
+
+        Args:
+            good: The player.
+            faults: What goes wrong, by seat and round.
+            times: Which of the requests of that seat and round it befalls, counted from 0; None for all of them.
+        """
+        self._good = good
+        self._faults = faults
+        self._times = times
+        self._requests: Counter[tuple[int, int]] = Counter()
+
+    def __call__(self, asked: Asked) -> Say | Fault:
+        """Answers well or badly. A seat waits for its answer, so that no two threads count for the same one."""
+        turn = (asked.view.seat, asked.view.round)
+        time, self._requests[turn] = self._requests[turn], self._requests[turn] + 1
+        if turn in self._faults and (self._times is None or time in self._times):
+            return self._faults[turn]
+        return self._good(asked)
 
 
 class Gate:
@@ -160,6 +185,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server, wire = self.server, self.server.wire
         body: Json = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        if self.path.endswith("/count_tokens"):  # Inspect asks Anthropic for the length of a thought
+            self._send(Fault(body=json.dumps({"input_tokens": 5})))
+            return
         try:
             if self.path != wire.base + wire.path:
                 raise ValueError(f"There is no {self.path}.")

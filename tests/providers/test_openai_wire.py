@@ -248,3 +248,13 @@ def test_who_only_breaks_the_rules_earns_nothing(serve: Serve, tmp_path: Path) -
     scores = {name: score.value for name, score in (eaten.scores or {}).items()}
     assert scores["efficiency"] == scores["throughput"] == scores["jain"] == scores["proportional"] == 0
     assert scores["starved"] == 1
+
+
+@pytest.mark.slow
+def test_nothing_ends_a_long_game_before_its_horizon(serve: Serve, tmp_path: Path) -> None:
+    """LangGraph ends a graph after 25 steps unless told otherwise, and a kept conversation grows without end."""
+    rules = Rules(3, 200)
+    server = serve(player("odd_even"))
+    eaten = sample(dine(connect(server), rules, tmp_path, memory="chat"))
+    assert record(eaten) == undisturbed(eaten, rules, "odd_even")
+    assert len(server.asked[-1].ids("answer")) == 199

@@ -102,6 +102,10 @@ class Wire(Protocol):
     """The path that it is served at, below the base URL."""
     base: str
     """What the base URL ends with."""
+    cut: str
+    """The word for a reply that the token limit cut."""
+    filtered: str
+    """The word for a reply that was withheld."""
 
     def read(self, path: str, headers: dict[str, str], body: Json) -> Asked:
         """Reads a request, and refuses (`ValueError`) what is not in the format."""
@@ -177,6 +181,8 @@ class ChatCompletions:
 
     path = "/chat/completions"
     base = "/v1"
+    cut = "length"
+    filtered = "content_filter"
 
     def read(self, path: str, headers: dict[str, str], body: Json) -> Asked:
         """Reads a request."""
@@ -250,6 +256,8 @@ class Responses:
 
     path = "/responses"
     base = "/v1"
+    cut = "max_output_tokens"
+    filtered = "content_filter"
 
     def read(self, path: str, headers: dict[str, str], body: Json) -> Asked:
         """Reads a request."""
@@ -352,6 +360,8 @@ class Messages:
 
     path = "/v1/messages"
     base = ""
+    cut = "max_tokens"
+    filtered = "refusal"
 
     def read(self, path: str, headers: dict[str, str], body: Json) -> Asked:
         """Reads a request."""
