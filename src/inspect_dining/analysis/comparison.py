@@ -298,12 +298,14 @@ def _warnings(row: Row, n: int) -> list[str]:
     if counts is None:
         return []
     found = []
-    unscored = [f"{count} {name}" for name, count in (("cut", counts.cut), ("errored", counts.errored)) if count]
+    reasons = sorted(row.unscored.items(), key=lambda item: -item[1])
+    unscored = [f"{count} {reason}" for reason, count in reasons[:3]]
+    unscored += [f"{sum(count for _, count in reasons[3:])} for other reasons"] if len(reasons) > 3 else []
     unscored += [f"{counts.missing} without a trace"] if counts.missing else []
     if unscored:
         found.append(
             f"{row.label} at n = {n}: of {counts.planned} planned episodes {counts.scored} are scored "
-            f"({', '.join(unscored)}). If what stopped the others depends on how they were played, scores are biased."
+            f"({'; '.join(unscored)}). If what stopped the others depends on how they were played, scores are biased."
         )
     if 0 < counts.distinct < FEW:
         alike = counts.distinct < counts.scored

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inspect_dining.analysis.episodes import Episode, Player, Status
 from inspect_dining.analysis.outcomes import OUTCOMES, scores
@@ -16,6 +16,9 @@ from inspect_dining.table.rules import Rules
 
 SURVIVAL_ROUNDS = (5, 12)
 """The rounds by which survival is told, besides the horizon."""
+
+_LONGEST = 80
+"""Letters of a reason that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,7 @@ class Row:
         spent: Tokens and cost; None for the ladder.
         seated: For each seat who sits there, where a seat has a model of its own; else empty.
         episodes: Its scored episodes; empty for the ladder.
+        unscored: Why the others are not scored, such as `cut: token limit`, and how often.
     """
 
     letter: str
@@ -126,6 +130,7 @@ class Row:
     spent: Spent | None = None
     seated: Sequence[str] = ()
     episodes: Sequence[Episode] = ()
+    unscored: Mapping[str, int] = field(default_factory=dict)
 
 
 def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequence[float]]) -> Summary:
@@ -205,6 +210,7 @@ def model_row(
         spent=_spent(scored, summary.meals),
         seated=seated,
         episodes=scored,
+        unscored=Counter(f"{e.status}: {_brief(e.reason)}" for e in episodes if e.status is not Status.SCORED),
     )
 
 
@@ -224,6 +230,11 @@ def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Ro
             Row("", player, summarise(rules, played, {name: [one[name] for one in found] for name in found[0]}))
         )
     return sorted(rows, key=lambda row: -(row.summary.estimates["efficiency"].mean or 0.0))
+
+
+def _brief(reason: str) -> str:
+    line = reason.strip().splitlines()[0] if reason.strip() else "no reason given"
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
 
 
 def _first_round(scored: Sequence[Episode], n: int) -> FirstRound | None:
