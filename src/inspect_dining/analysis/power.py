@@ -3,7 +3,7 @@
 The unit is the episode. `statistics.detectable_shares` and `detectable_g` answer the reverse question.
 """
 
-from math import asin, ceil, sqrt
+from math import asin, ceil, isfinite, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -129,7 +129,7 @@ def episodes_for_means(
     Raises:
         ValueError: A difference of 0, a spread that is not above 0, or more than `MOST_EPISODES` episodes.
     """
-    if not difference or not min(spread1, spread2) > 0:
+    if not all(map(isfinite, (difference, spread1, spread2))) or difference == 0 or min(spread1, spread2) <= 0:
         raise ValueError(
             f"A difference of {difference:g} with standard deviations {spread1:g} and {spread2:g} is not accepted; the "
             "difference must not be 0 and the deviations must be above 0."
