@@ -99,4 +99,11 @@ def run(
     """A finished log of some games."""
     games = played(player, rules, episodes, seed)
     samples = [sample(record, name, rules) for name, record in games.items()]
-    return log(model, samples, seed=seed, rounds=rules.rounds, hint=rules.hint, patience=rules.patience, n=[rules.n])
+    return log(
+        model,
+        samples,
+        rounds=rules.rounds,
+        hint=rules.hint,
+        patience=rules.patience,
+        arguments={"seed": seed, "n": [rules.n]},
+    )
