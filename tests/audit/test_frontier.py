@@ -11,9 +11,11 @@ from scipy.sparse import lil_array
 
 from inspect_dining.audit.findings import Audit, audit, stuck_groups
 from inspect_dining.audit.frontier import break_even, told
+from inspect_dining.audit.ladder import games
+from inspect_dining.audit.space import even
 from inspect_dining.scorers.shaping import Shaping, Throughput, shaping
 from inspect_dining.scorers.terms import Terms
-from inspect_dining.table import Kind, best_meals
+from inspect_dining.table import Kind, Rules, best_meals
 
 
 def of_paper(rounds: int, throughput: Throughput) -> Audit:
@@ -130,3 +132,16 @@ def test_the_even_splits_of_the_frontier_can_be_played_and_one_meal_more_cannot(
     most = best_meals(n, rounds).meals
     assert all(playable(n, rounds, meals) for meals in (1, most // 2, most))
     assert not playable(n, rounds, most + 1)
+
+
+def test_at_eight_seats_and_seven_rounds_the_most_meals_cannot_be_split_evenly() -> None:
+    """`docs/audit.md` says so: there no play earns exactly 1 by `proportional`."""
+    assert best_meals(8, 7).meals == 9
+    assert not playable(8, 7, 9)
+    assert playable(8, 7, 8)
+
+
+@pytest.mark.parametrize("n", [5, 10, 15])
+def test_at_the_papers_sizes_wave_plays_the_most_even_split_of_the_most_meals(n: int) -> None:
+    (episode,) = games(Rules(n, 30), "wave", 1)
+    assert tuple(sorted(episode.meals, reverse=True)) == even(best_meals(n, 30).meals, n)

@@ -108,7 +108,9 @@ def _tables(planned: Plan, told: Tells, prices: "dict[str, ModelCost] | None") -
     tells.add_row(
         f"no_deadlock {told.share:g} from", above, "or more" if told.above is not None else "nothing above it"
     )
-    tells.add_row("", below, "or less" if told.below is not None else "nothing below it")
+    tells.add_row(
+        "", below, "nothing below it" if told.below is None else "or less" if told.below >= 0.005 else "alone"
+    )
     tells.add_row("two means that differ by", spread, "standard deviations or more")
     wanted = []
     if told.shares is not None:
