@@ -69,6 +69,14 @@ def test_a_recipe_builds_on_another(tmp_path: Path) -> None:
     assert load(str(file)) == load("paper").model_copy(update={"steps": 3, "name": "mine"})
 
 
+def test_a_recipe_that_builds_on_itself_is_refused(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
+    one.write_text(f"extends: {two}\n", encoding="utf-8")
+    two.write_text(f"extends: {one}\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="builds on itself"):
+        load(str(one))
+
+
 @pytest.mark.parametrize(("text", "said"), [("- a\n", "holds list"), ("a: [", "is no YAML")])
 def test_a_file_that_is_no_recipe_is_refused(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "odd.yaml"

@@ -78,6 +78,36 @@ def main(
     session.whole(recipe, path, Console(), resume=resume, beside=beside)
 
 
+@main.command()
+@click.option("--recipe", "recipe_name", default="quick", help="Whose answers to the proposals are tried.")
+@click.option("--seeds", default="21,22,23,24,25", help="The seeds of every variant.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the recipe, for all but the paper's."
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Runs at once.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/ablation"), help="The folder of all runs.")
+def ablate(recipe_name: str, seeds: str, settings: Sequence[str], jobs: int, out: Path) -> None:
+    """Runs the paper's recipe, each of its three proposals alone, each left out, and all together."""
+    _quiet()
+    if wrong := [one for one in settings if "=" not in one]:
+        raise BadInput(f"--set {wrong[0]} is not read; write a key and its value, such as --set steps=60.")
+    from inspect_dining.training import ablate as ablation
+
+    recipe = load(recipe_name, {key: value for key, _, value in (one.partition("=") for one in settings)})
+    try:
+        numbers = [int(seed) for seed in seeds.split(",")]
+    except ValueError:
+        raise BadInput(f"--seeds {seeds} is not read; whole numbers are expected, such as 21,22,23.") from None
+    console = Console()
+    found = ablation.ablate(recipe, numbers, out, jobs=jobs, told=console.print)
+    console.print(ablation.table(found, recipe, numbers))
+    ablation.written(found, out / "ablation.json")
+    ablation.picture(found, out / "ablation.png")
+    console.print(
+        f"Numbers and picture: {out / 'ablation.json'}, {out / 'ablation.png'}", soft_wrap=True, highlight=False
+    )
+
+
 def _quiet() -> None:
     """Keeps the libraries' own chatter out of the display."""
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")

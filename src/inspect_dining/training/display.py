@@ -1,6 +1,5 @@
 """What is shown of a run: a live panel in a terminal, plain lines elsewhere; and the tables at its end."""
 
-import time
 from collections.abc import Sequence
 from types import TracebackType
 
@@ -23,6 +22,7 @@ SHOWN = (
 )
 _EVERY = 10
 _RECENT = 8
+_TIMED = 2
 
 
 class Display:
@@ -36,7 +36,7 @@ class Display:
         self.recent: list[str] = []
         self.row: Row = {}
         self.total = 0
-        self.started: list[float] = []
+        self.seconds: list[float] = []
 
     def __enter__(self) -> "Display":
         if self.live:
@@ -60,20 +60,24 @@ class Display:
     def step(self, row: Row, total: int) -> None:
         """A step ended."""
         self.row, self.total = row, total
-        self.started.append(time.monotonic())
+        self.seconds.append(row["seconds"])
         number = int(row["step"]) + 1
         if self.live:
             self._draw()
-        elif self.shown and (number % _EVERY == 0 or number in (1, 2, total)):
+        if number == _TIMED:
+            self.line(
+                f"Estimate from {_TIMED} timed steps: {self.left()}; games grow longer, and checkpoints come on top."
+            )
+        if self.live is None and self.shown and (number % _EVERY == 0 or number in (1, 2, total)):
             numbers = "  ".join(f"{label} {form.format(row[key])}" for key, label, form in SHOWN)
             self.console.print(f"step {number}/{total}  {numbers}  {self.left()}", highlight=False, soft_wrap=True)
 
     def left(self) -> str:
-        """The time that the steps left will take, as the last twenty took."""
-        recent = self.started[-20:]
-        if len(recent) < 3:
+        """The time that the steps left will take, as the last twenty took; checkpoints come on top."""
+        recent = self.seconds[-20:]
+        if len(recent) < _TIMED:
             return "time left: not known yet"
-        seconds = (recent[-1] - recent[0]) / (len(recent) - 1) * (self.total - self.row["step"] - 1)
+        seconds = sum(recent) / len(recent) * (self.total - self.row["step"] - 1)
         return f"time left {int(seconds // 60)}:{int(seconds % 60):02d}"
 
     def _draw(self) -> None:

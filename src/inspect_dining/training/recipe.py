@@ -195,9 +195,12 @@ def load(name: str = "corrected", changes: Mapping[str, object] | None = None) -
     Raises:
         BadInput: There is no such recipe, or a key or value is not accepted.
     """
-    data = _read(name)
-    if "extends" in data:
-        data = {**_read(str(data["extends"])), **{key: value for key, value in data.items() if key != "extends"}}
+    data, above = _read(name), [name]
+    while "extends" in data:
+        above.append(str(data.pop("extends")))
+        if above[-1] in above[:-1]:
+            raise BadInput(f"The recipe {name} builds on itself: {' -> '.join(above)}.")
+        data = {**_read(above[-1]), **data}
     return checked({"name": Path(name).stem, **data, **(changes or {})})
 
 

@@ -6,14 +6,16 @@ phrases are taken from the real prompt, rendered through the real template: noth
 """
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 
+import tokenizers
 import torch
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from inspect_dining.philosophers.prompts import observation, system_prompt, tool_schemas
-from inspect_dining.philosophers.tokens import Prompts
+from inspect_dining.philosophers.tokens import Tokenizer
 from inspect_dining.table.moves import DONE_TURNS, LOST_TURNS, TIE_TURNS, VAIN_TURNS, Action, Kind, Turn, Why
 from inspect_dining.table.rules import Rules
 from inspect_dining.table.view import Fork, View, describe
@@ -54,7 +56,7 @@ def plain_turns() -> list[Turn]:
 def tiny_tokenizer(rules: Rules) -> PreTrainedTokenizerFast:
     """The tokenizer: bytes, the digits among them, and the phrases of the prompt under these rules."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    raw = Tokenizer(models.BPE(vocab={letter: i for i, letter in enumerate(letters)}, merges=[]))
+    raw = tokenizers.Tokenizer(models.BPE(vocab={letter: i for i, letter in enumerate(letters)}, merges=[]))
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     raw.decoder = decoders.ByteLevel()
     raw.add_special_tokens([AddedToken(text, normalized=False, special=True) for text in (PAD, START, END)])
@@ -75,11 +77,7 @@ def _phrases(tokenizer: PreTrainedTokenizerFast, rules: Rules) -> list[str]:
     """The phrases of prompts and replies, without repeats, in a fixed order; numbers stay digits."""
     forks, turns = [*Fork], [describe(turn) for turn in [None, *plain_turns()]]
     seen = View(1, 5, 1, 9, Fork.FREE, Fork.FREE, 0, None, rules.hint)
-    text = Prompts(tokenizer).text(
-        [{"role": "system", "content": system_prompt(rules)}, {"role": "user", "content": observation(seen)}],
-        tool_schemas(),
-    )
-    head, tail = text.split(observation(seen))
+    head, tail = _around(tokenizer, rules, seen, tool_schemas())
     parities = ["even", "odd"]
     values = re.compile("(" + "|".join(map(re.escape, [Fork.FREE, turns[0], *parities])) + r"|\d)")
     pieces = values.split(observation(seen))
@@ -90,7 +88,23 @@ def _phrases(tokenizer: PreTrainedTokenizerFast, rules: Rules) -> list[str]:
         around += [label + other for other in said.get(value, [""])]
     calls = [CALL_OPENS, CALL_CLOSES, *Action]
     drill = [*(fork.value for fork in forks), *turns, *parities, *QUESTIONS]
-    return [phrase for phrase in dict.fromkeys([head, tail, *around, *calls, *drill]) if phrase]
+    return [
+        phrase for phrase in dict.fromkeys([head, bare_head(tokenizer, rules), tail, *around, *calls, *drill]) if phrase
+    ]
+
+
+def bare_head(tokenizer: Tokenizer, rules: Rules) -> str:
+    """What comes before the observation where tools are written without their wrapping, as Inspect's `hf/` does."""
+    bare = [schema["function"] for schema in tool_schemas()]
+    return _around(tokenizer, rules, View(1, 5, 1, 9, Fork.FREE, Fork.FREE, 0), bare)[0]
+
+
+def _around(tokenizer: Tokenizer, rules: Rules, seen: View, tools: Sequence[object]) -> tuple[str, str]:
+    """The text of a prompt before and after its observation."""
+    chat = [{"role": "system", "content": system_prompt(rules)}, {"role": "user", "content": observation(seen)}]
+    text = tokenizer.apply_chat_template(chat, tools=list(tools), tokenize=False, add_generation_prompt=True)
+    head, tail = str(text).split(observation(seen))
+    return head, tail
 
 
 def tiny_model(

@@ -21,12 +21,14 @@ from inspect_dining.table.rules import Coin, Hint, Rules
 from inspect_dining.table.view import View, describe
 from inspect_dining.training.policy import Policy
 from inspect_dining.training.rollouts import Dinner
-from inspect_dining.training.tiny import END, QUESTIONS, call_text
+from inspect_dining.training.tiny import END, QUESTIONS, bare_head, call_text
 
 Seen = tuple[Rules, View, Action]
 """A view, under its rules, and what the imitated player did."""
 NOISE = 0.12
 """The share of random actions in the imitated play."""
+BARE = 0.2
+"""The share of prompts with tools as Inspect's `hf/` writes them."""
 ASKED = 4
 """Questions in one reply of the drill."""
 ENOUGH = 0.95
@@ -115,9 +117,12 @@ def school(
         told: Takes a line on progress now and then.
     """
     policy, rng = dinner.policy, random.Random(seed)
+    (bare,) = policy.prompts.encode([bare_head(policy.prompts.tokenizer, Rules(n=5, hint=hint))])[0]
 
     def prompts(seen: Sequence[Seen]) -> list[Ids]:
-        return dinner.prompts([(rules, view) for rules, view, _ in seen])
+        made = dinner.prompts([(rules, view) for rules, view, _ in seen])
+        # Some also as a provider that writes tools bare will put them; what comes before the observation is one id.
+        return [(bare, *ids[1:]) if rng.random() < BARE else ids for ids in made]
 
     optimizer = torch.optim.Adam(policy.model.parameters(), lr=rate, betas=(0.9, 0.98))
     stream = _views(rng, hint, lambda: rng.uniform(0.1, 0.7))
