@@ -8,6 +8,13 @@ comparison = compare(read(["logs"]), primary="no_deadlock")
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspect_dining.analysis.collection import read, records
+    from inspect_dining.analysis.columns import DiningColumns
+    from inspect_dining.analysis.comparison import Comparison, compare
+    from inspect_dining.analysis.episodes import Episode
 
 _HOMES = {
     "Comparison": "inspect_dining.analysis.comparison",

@@ -107,7 +107,8 @@ def _place(row: Row) -> int:
     return place - 1
 
 
-def _look(row: Row) -> Look:
+def look_of(row: Row) -> Look:
+    """How a model looks in every figure, by its letter."""
     place, kinds = _place(row), len(COLOURS)
     return Look(
         COLOURS[place % kinds],
@@ -163,7 +164,7 @@ def deadlock_figure(found: Comparison) -> str:
             shift = 0.5 * ((number + 0.5) / len(models) - 0.5)
             rows = [(at[id(s)] + shift, row) for s in found.sections for row in s.rows if row.letter == letter]
             scored = [(x, row.summary.estimates["no_deadlock"], row.first) for x, row in rows if row.first is not None]
-            places, look = [x for x, _, _ in scored], _look(model)
+            places, look = [x for x, _, _ in scored], look_of(model)
             means, reach = _bars([survived for _, survived, _ in scored], complement=True)
             left.errorbar(
                 places, means, reach, label=named(model), capsize=2,
@@ -195,7 +196,7 @@ def survival_figure(found: Comparison) -> str:
         figure, panels = _panels(len(found.sections), 2.3)
         for axes, section, title in zip(panels, found.sections, titles(found.sections), strict=True):
             for row in section.rows:
-                look, curve = _look(row), row.summary.curve
+                look, curve = look_of(row), row.summary.curve
                 axes.step(range(len(curve)), curve, where="post", color=look.colour, linestyle=look.dash)
             for row in section.ladder:
                 if row.label == RANDOM:
@@ -204,7 +205,7 @@ def survival_figure(found: Comparison) -> str:
             axes.set(title=title, xlabel="round", ylim=(-0.04, 1.04), xlim=(0, section.rules.rounds))
         panels[0].set_ylabel("not deadlocked")
         for model in _models(found).values():
-            look = _look(model)
+            look = look_of(model)
             panels[0].plot([], [], label=named(model), color=look.colour, linestyle=look.dash)
         if any(section.ladder for section in found.sections):
             panels[0].plot([], [], label=_NULL, color=GREY, linestyle=":")
@@ -218,7 +219,7 @@ def seats_figure(found: Comparison) -> str:
         figure, panels = _panels(len(found.sections), 2.3)
         for axes, section, title in zip(panels, found.sections, titles(found.sections), strict=True):
             for number, row in enumerate(section.rows):
-                look, shift = _look(row), 0.6 * ((number + 0.5) / len(section.rows) - 0.5)
+                look, shift = look_of(row), 0.6 * ((number + 0.5) / len(section.rows) - 0.5)
                 means, reach = _bars(row.summary.seats)
                 seats = [seat + shift for seat in range(len(means))]
                 axes.errorbar(seats, means, reach, capsize=1.5, color=look.colour, marker=look.marker, linestyle="none")
@@ -234,7 +235,7 @@ def seats_figure(found: Comparison) -> str:
             axes.grid(axis="x", visible=False)
         panels[0].set_ylabel("meals an episode")
         for model in _models(found).values():
-            look = _look(model)
+            look = look_of(model)
             panels[0].plot([], [], label=named(model), color=look.colour, marker=look.marker, linestyle="none")
         _legend(figure, panels[0])
         return svg(figure)

@@ -149,10 +149,11 @@ def _deadlock(section: Section) -> Table:
 
 def _contrasts(title: str, contrasts: Sequence[Contrast]) -> Group:
     table = _table(title)
+    table.padding = (0, 0)  # 80 columns hold it
     table.add_column("outcome", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name in ("difference", "Hedges' g", "p", "p (Holm)", "detectable"):
-        table.add_column(name, justify="right", no_wrap=name.startswith("p"))
+        table.add_column(name, justify="right", no_wrap=name.startswith("p"), min_width=len(name))
     told = [contrast for contrast in contrasts if not same(contrast)]
     for contrast in told:
         table.add_row(

@@ -1,0 +1,121 @@
+"""replay: one game in the terminal and in a picture, from a log or a bare record."""
+
+import re
+from dataclasses import replace as changed
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from inspect_ai.log import write_eval_log
+from rich.console import Console
+
+from inspect_dining.analysis.replay import Shown, game, shown
+from inspect_dining.analysis.strip import game_figure
+from inspect_dining.errors import BadInput
+from inspect_dining.table import Record, Rules, View, play, replay
+from inspect_dining.table.moves import READINGS, Action, Kind
+from tests.analysis.made import log, run, sample
+
+RULES = Rules(n=3, rounds=8)
+
+
+def _text(record: Record, width: int = 120) -> str:
+    console = Console(width=width, highlight=False)
+    with console.capture() as captured:
+        console.print(game(Shown(record, "a game"), width))
+    return captured.get()
+
+
+def test_every_round_tells_what_each_seat_did_and_then_held() -> None:
+    text = _text(play(RULES, "left_first"))
+    assert re.search(r"1 ▼ +●○ \+left +●○ \+left +●○ \+left +0", text)
+    assert "Deadlock in round 1 of 8" in text
+    assert "every seat holds exactly one fork" in text
+    assert "no_deadlock 0.000" in text
+
+
+def test_a_meal_a_lost_tie_a_vain_action_and_a_lost_turn_are_told_apart() -> None:
+    def seat(view: View) -> str | None:
+        if view.seat == 0:
+            return ["pick_up_left", "pick_up_right", "eat"][min(view.round, 3) - 1]
+        return "pick_up_right" if view.seat == 2 else None
+
+    text = _text(play(Rules(n=3, rounds=3, ties="lowest"), seat))
+    assert "○○ EAT" in text
+    assert "+right tie" in text
+    assert "+right no" in text
+    assert "no_call" in text
+
+
+def test_a_call_among_several_is_starred() -> None:
+    record = play(RULES, "think")
+    several = {reading.action: code for code, reading in READINGS.items() if reading.kind is Kind.SEVERAL}
+    assert "think*" in _text(changed(record, rounds=("f" * 2 + several[Action.THINK], *record.rounds[1:])))
+
+
+@pytest.mark.parametrize(("n", "width"), [(2, 80), (5, 80), (5, 140), (20, 80), (20, 300)])
+def test_all_seats_are_shown_in_any_width(n: int, width: int) -> None:
+    """An ellipsis would hide what a seat did."""
+    record = play(Rules(n=n, rounds=6), "lehmann_rabin", seed=4)
+    text = _text(record, width)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    cells = re.findall(r"[●○]{2}", text.split("Meals by seat")[0])
+    assert len(cells) == n * len(record.rounds)
+
+
+def test_the_first_game_is_shown_and_the_others_are_counted(tmp_path: Path) -> None:
+    write_eval_log(run("m/x", "odd_even", RULES, 3), tmp_path / "a.eval")
+    show = shown(tmp_path / "a.eval")
+    assert show.title == "m/x, n03-s0-e000, epoch 1"
+    assert show.more == "The first of 3 games; choose with --sample and --epoch."
+    assert shown(tmp_path, "n03-s0-e002").title == "m/x, n03-s0-e002, epoch 1"
+
+
+def test_a_bare_record_is_shown_and_takes_no_sample(tmp_path: Path) -> None:
+    file, record = tmp_path / "record.json", play(RULES, "wave")
+    file.write_text(record.to_json(), encoding="utf-8")
+    assert shown(file).record == record
+    with pytest.raises(BadInput, match="is a single record"):
+        shown(file, "n03-s0-e000")
+
+
+def test_a_record_that_lies_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    file, record = tmp_path / "record.json", play(RULES, "wave")
+    file.write_text(changed(record, ended="deadlock").to_json(), encoding="utf-8")
+    with pytest.raises(BadInput, match="says that it ended by 'deadlock'"):
+        shown(file)
+
+
+def test_a_cut_game_is_shown_without_scores() -> None:
+    record = play(RULES, "odd_even")
+    cut = changed(record, ended="cut: token limit", rounds=record.rounds[:3], hashes=record.hashes[:3])
+    text = _text(cut)
+    assert "Cut after 3 of 8 rounds (token limit)" in text
+    assert "efficiency" not in text
+    assert "Cut after 0 of 8 rounds" in _text(changed(cut, rounds=(), hashes=()))
+
+
+def test_a_sample_without_a_record_says_why(tmp_path: Path) -> None:
+    write_eval_log(log("m/x", [sample(None, "n03-s0-e000", RULES, error="boom")], rounds=8), tmp_path / "a.eval")
+    with pytest.raises(BadInput, match="has no record: boom"):
+        shown(tmp_path / "a.eval")
+
+
+def test_the_picture_holds_every_hand_meal_and_mark_and_is_the_same_each_time() -> None:
+    record = play(RULES, "lehmann_rabin", seed=2)
+    drawn = game_figure(record, "A <title>")
+    assert drawn == game_figure(record, "A <title>")
+    root = ElementTree.fromstring(drawn)
+    fills = [element.get("style") or "" for element in root.iter() if element.tag.endswith("path")]
+    rounds = replay(record)
+    ate = sum(sum(r.after.meals) - sum(r.before.meals) for r in rounds)
+    left = sum(r.after.held[seat] == seat for r in rounds for seat in range(3))
+    right = sum(r.after.held[(seat + 1) % 3] == seat for r in rounds for seat in range(3))
+    for colour, count in (("#009e73", ate), ("#0072b2", left), ("#e69f00", right)):
+        drawn_so = sum(f"fill: {colour}" in fill and "stroke: #" not in fill for fill in fills)
+        assert drawn_so == count, f"{colour}: one for each"
+    assert "<!-- A &lt;title&gt; -->" in drawn or "<!-- A <title> -->" in drawn
+    assert "http://" not in re.sub(
+        r"http://(www\.w3\.org|purl\.org|creativecommons\.org|web\.resource\.org)\S*", "", drawn
+    )
