@@ -1,6 +1,9 @@
 """Whatever goes wrong between a seat and its model: retried, an error, or a cut game, and never a score."""
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from math import isnan
 from pathlib import Path
@@ -32,7 +35,7 @@ PASSING = {
     "a connection cut before the reply": Fault(cut=0),
     "a connection cut in its head": Fault(body=json.dumps(GOOD), cut=20),
     "a connection cut in its body": Fault(body=json.dumps(GOOD), cut=250),
-    "a reply that comes too late": Fault(body=json.dumps(GOOD), after=0.8),
+    "a reply that comes too late": Fault(body=json.dumps(GOOD), after=3),
     "a proxy's page": Fault(body="<html>Bad gateway</html>", headers=(("content-type", "text/html"),)),
     "a text instead of a reply": Fault(body='"hello"'),
 }
@@ -58,7 +61,7 @@ def test_what_goes_wrong_once_leaves_no_trace_in_the_record(serve: Serve, tmp_pa
     faults = {(1, number): fault for number, fault in enumerate(PASSING.values(), 2)}
     rules = Rules(3, len(PASSING) + 2)
     server = serve(Failing(player("odd_even"), faults, range(1)))
-    log = dine(connect(server, max_retries=0, client_timeout=0.4), rules, tmp_path)
+    log = dine(connect(server, max_retries=0, client_timeout=1), rules, tmp_path)
     assert record(sample(log)) == undisturbed(sample(log), rules, "odd_even")
     asked = Counter((asked.view.seat, asked.view.round) for asked in server.asked)
     assert {turn for turn, times in asked.items() if times > 1} == faults.keys()
@@ -97,7 +100,7 @@ FOR_EVER = LASTING | {f"{name}, again and again": fault for name, fault in PASSI
 def test_a_broken_provider_is_an_error_and_never_a_score(serve: Serve, tmp_path: Path, fault: Fault) -> None:
     """A seat whose every call failed once sat there as a silent one, and silence scored."""
     server = serve(Failing(player("odd_even"), {(1, 3): fault}))
-    log = dine(connect(server, max_retries=0, client_timeout=0.4), Rules(3, 5), tmp_path, max_retries=1)
+    log = dine(connect(server, max_retries=0, client_timeout=1), Rules(3, 5), tmp_path, max_retries=1)
     failed = sample(log)
     assert log.status == "error"
     assert log.results is None
@@ -283,3 +286,22 @@ def test_a_mean_over_cut_and_whole_games_is_that_of_the_whole_ones_also_when_rea
     assert {name: metrics(again, name) for name in (first.scores or {})} == {
         name: metrics(log, name) for name in (first.scores or {})
     }
+
+
+@pytest.mark.slow
+def test_on_the_command_line_a_broken_run_says_so_and_eval_retry_completes_it(serve: Serve, tmp_path: Path) -> None:
+    rules = Rules(2, 4)
+    server = serve(Failing(player("odd_even"), {(1, 3): LASTING["no choices"]}, range(1, 2)))
+    inspect = str(Path(sys.executable).with_name("inspect"))
+    run = [inspect, "eval", "inspect_dining/philosophers", "-T", "n=2", "-T", "rounds=4", "-T", "episodes=2"]
+    model = ["--model", CHAT, "--model-base-url", server.url, "--max-samples", "1", "--no-fail-on-error"]
+    common = ["--log-dir", str(tmp_path), "--display", "plain"]
+    environment = os.environ | {"LOOP_API_KEY": "none"}
+    first = subprocess.run([*run, *model, *common], env=environment, capture_output=True, text=True, check=True)
+    assert "no choices" in first.stdout + first.stderr
+    (broken,) = tmp_path.glob("*.eval")
+    assert [one.error is None for one in samples(read_eval_log(str(broken)))] == [True, False]
+    subprocess.run([inspect, "eval-retry", str(broken), *common], env=environment, capture_output=True, check=True)
+    (mended,) = set(tmp_path.glob("*.eval")) - {broken}
+    eaten = samples(read_eval_log(str(mended)))
+    assert [record(one) for one in eaten] == [undisturbed(one, rules, "odd_even") for one in eaten]
