@@ -129,3 +129,9 @@ def told(meals: Meals) -> str:
         else:
             runs.append([number, 1])
     return ", ".join(f"{number} x{length}" for number, length in runs)
+
+
+def counted(meals: Meals) -> str:
+    """The number of meals and the allocation: `3 meals (1/1/1/0/0)`."""
+    total = sum(meals)
+    return f"{total} meal{'' if total == 1 else 's'} ({told(meals)})"

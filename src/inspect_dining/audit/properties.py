@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from inspect_dining.audit.frontier import best_silence, told
+from inspect_dining.audit.frontier import best_silence, counted
 from inspect_dining.audit.space import EPSILON, QUARTERS, Meals, Probe, Search, Setting, even, hogs, in_deadlock
 
 
@@ -119,17 +119,12 @@ def _told(probe: Probe, pair: Pair) -> str:
     better, worse = probe.reward(pair.better, pair.setting), probe.reward(pair.worse, pair.other)
     if pair.setting == pair.other:
         where = f"{pair.setting}: ".capitalize() if str(pair.setting) else ""
-        first, second = _counted(pair.better), _counted(pair.worse)
+        first, second = counted(pair.better), counted(pair.worse)
     else:
-        where = f"{_counted(pair.better)}: ".capitalize()
+        where = f"{counted(pair.better)}: ".capitalize()
         first, second = str(pair.setting) or "without deadlock", str(pair.other) or "without deadlock"
     why = probe.why(pair.worse, pair.better, pair.other, pair.setting) or "no term that it reads differs"
     return f"{where}{first} earns {better:.3f}, {second} earns {worse:.3f} ({why})."
-
-
-def _counted(meals: Meals) -> str:
-    total = sum(meals)
-    return f"{total} meal{'' if total == 1 else 's'} ({told(meals)})"
 
 
 def _fitting(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals]:
@@ -160,11 +155,11 @@ def _further_meals(probe: Probe, found: Search, settings: Iterable[Setting]) -> 
 def _starving_a_third(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
     """Every allocation with a third of the seats or more unfed, against half its meals (rounded down) for all."""
     for setting in settings:
+        worst = _worst_evens(probe, found, setting)
         for meals in _fitting(probe, found, setting):
             half = sum(meals) // 2
             if 3 * meals.count(0) >= probe.n and half >= probe.n:
-                for split in found.evens(half):
-                    yield Pair(split, meals, setting, setting, more=False)
+                yield Pair(worst[half], meals, setting, setting, more=False)
 
 
 def _starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
@@ -173,6 +168,7 @@ def _starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Itera
     One is the same after a seat that ate twice or more feeds it; the other the even split, where that feeds everyone.
     """
     for setting in settings:
+        worst = _worst_evens(probe, found, setting)
         for meals in _fitting(probe, found, setting):
             if 0 not in meals or max(meals) < 2:
                 continue
@@ -180,12 +176,19 @@ def _starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Itera
             takers = [seat for seat, eaten in enumerate(meals) if not eaten]
             if found.symmetric:
                 givers, takers = [meals.index(eaten) for eaten in {meals[seat] for seat in givers}], takers[:1]
+            if not found.exact:
+                givers, takers = givers[:2], takers[:2]
             for giver in givers:
                 for taker in takers:
                     yield Pair(_moved(meals, giver, taker, found.symmetric), meals, setting, setting, more=True)
             if sum(meals) >= probe.n:
-                for split in found.evens(sum(meals)):
-                    yield Pair(split, meals, setting, setting, more=True)
+                yield Pair(worst[sum(meals)], meals, setting, setting, more=True)
+
+
+def _worst_evens(probe: Probe, found: Search, setting: Setting) -> list[Meals]:
+    """For each number of meals its even split, in the order of the seats that earns least."""
+    totals = range(probe.most(setting) + 1)
+    return [min(found.evens(total), key=lambda meals: probe.reward(meals, setting)) for total in totals]
 
 
 def _deadlock(probe: Probe, found: Search, quarters: Iterable[Setting]) -> Iterator[Pair]:
@@ -230,7 +233,7 @@ def _silence(probe: Probe, found: Search) -> Property:
         passed=reward > silence.reward + EPSILON,
         tried=len(found.allocations) - 1,
         detail=f"The best player that never eats earns {silence.reward:.3f} ({silence.how}); "
-        f"the best that eats {reward:.3f}, with {_counted(best)}.",
+        f"the best that eats {reward:.3f}, with {counted(best)}.",
     )
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.audit.findings import Audit, Standing, agreement
-from inspect_dining.audit.frontier import told
+from inspect_dining.audit.frontier import counted, told
 from inspect_dining.audit.ladder import GROUPS, Rung, Score
 
 
@@ -74,9 +74,7 @@ def _summary(found: Audit) -> Table:
     elif fair.break_even == 1:
         risk, means = "any", "even certain deadlock earns as much as the best silent player"
     table.add_row("best silent player", f"{silence.reward:.3f}", silence.how)
-    table.add_row(
-        "best fair play", f"{fair.reward:.3f}", f"{fair.meals} meals ({told(fair.split)}) of {best.meals}{bound}"
-    )
+    table.add_row("best fair play", f"{fair.reward:.3f}", f"{counted(fair.split)} of {best.meals}{bound}")
     table.add_row("deadlock in round 1", f"{found.early_deadlock:.3f}", "before anyone ate")
     table.add_row("break-even deadlock risk", risk, means)
     return table
