@@ -68,6 +68,9 @@ def main(
         recipe = RunDir(out).recipe()
     else:
         recipe = load(recipe_name or preset or ("quick" if "model" not in changes else "corrected"), changes)
+    processes, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
+    if processes > 1 and out is None:
+        raise BadInput("Several processes need one run directory between them: give --out RUN.")
     path = out or Path("runs") / f"{recipe.name}-{recipe.seed}-{datetime.now():%Y%m%d-%H%M%S}"
     from inspect_dining.training import session
 
@@ -75,7 +78,9 @@ def main(
     session.threads(threads or (1 if tiny else None))
     if beside is None:
         beside = tiny and recipe.name != "paper"
-    session.whole(recipe, path, Console(), resume=resume, beside=beside)
+    # The control beside the run is one process's work.
+    beside = beside and processes == 1
+    session.whole(recipe, path, Console(quiet=rank > 0), resume=resume, beside=beside)
 
 
 @main.command()

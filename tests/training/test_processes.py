@@ -1,0 +1,43 @@
+"""Several processes do the arithmetic of one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from inspect_dining.training.models import load
+from inspect_dining.training.rundir import RunDir
+
+ARGUMENTS = (
+    "--recipe=quick", "--steps=2", "--groups=3", "--episodes=3", "--stages=3x5", "--pairs=0", "--updates=1",
+    "--entropy=0", "--checkpoint-every=2", "--select-sizes=3", "--select-rounds=5", "--select-episodes=2",
+    "--test-sizes=3", "--test-rounds=5", "--test-episodes=2", "--log-episodes=0", "--no-beside", "--rate=1e-4",
+    "--rate-last=1e-4",
+)  # fmt: skip
+
+
+def launched(processes: int, model: Path, out: Path) -> RunDir:
+    launch = ["-m", "accelerate.commands.launch", "--cpu", f"--num_processes={processes}", "--num_machines=1"]
+    launch += ["--mixed_precision=no", "--dynamo_backend=no", "--main_process_port=0", "-m", "inspect_dining.training"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    arguments = [sys.executable, *launch, *ARGUMENTS, f"--model={model}", f"--out={out}"]
+    subprocess.run(arguments, check=True, env=environment, timeout=500)
+    return RunDir(out)
+
+
+@pytest.mark.slow
+def test_two_processes_play_the_games_of_one_and_end_near_its_weights(speaker: Path, tmp_path: Path) -> None:
+    """Gradients averaged instead of summed, or groups counted by each process alone, would halve every step."""
+    one, two = launched(1, speaker, tmp_path / "one"), launched(2, speaker, tmp_path / "two")
+    for name in ("reward", "deadlock", "efficiency", "dead_groups"):
+        first = [directory.rows("metrics.jsonl")[0][name] for directory in (one, two)]
+        assert first[0] == pytest.approx(first[1])
+    base, single, double = (load(str(path))[0].state_dict() for path in (speaker, one.last, two.last))
+    for name, weights in base.items():
+        moved = (single[name] - weights).abs().max()
+        assert torch.allclose(single[name], double[name], atol=0.05 * float(moved) + 1e-7)
+    gradients = [directory.rows("metrics.jsonl")[0]["gradient"] for directory in (one, two)]
+    assert gradients[0] == pytest.approx(gradients[1], rel=1e-3)
