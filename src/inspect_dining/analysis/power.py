@@ -62,7 +62,7 @@ def fisher_power(first: float, second: float, episodes: int, alpha: float = ALPH
         ranked = np.sort(likely)
         # An outcome is as extreme as another if it is no more likely, up to rounding (as in scipy.stats.fisher_exact).
         extreme = np.cumsum(ranked)[np.searchsorted(ranked, likely * (1 + 1e-7), side="right") - 1]
-        rejected = extreme <= alpha
+        rejected = extreme <= alpha * (1 + 1e-9)  # a p-value of exactly alpha rejects, whatever its rounding
         found += float(np.sum(chance1[ones[rejected]] * chance2[total - ones[rejected]]))
     return found
 
