@@ -31,7 +31,7 @@ def test_the_insisting_example_turns_silence_into_a_turn(tmp_path: Path) -> None
     class Nudged(Talker):
         """A model that speaks first, and calls a tool once it is nudged."""
 
-        async def _answer(self, input, tools, tool_choice, config):  # type: ignore[no-untyped-def]  # as in Talker
+        async def answer(self, input, tools, tool_choice, config):  # type: ignore[no-untyped-def]  # as in Talker
             if input[-1].text == "Call exactly one tool now.":
                 return calls("think")
             return says("Let me think about it.")

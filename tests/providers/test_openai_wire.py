@@ -121,10 +121,10 @@ def test_the_settings_of_a_run_reach_every_seat_that_the_evaluated_model_takes(s
     assert [sent(asked) for asked in server.asked] == [settings] * len(server.asked)
 
 
-def test_a_seat_with_a_model_of_its_own_gets_what_its_role_sets_and_the_table_s_defaults(
+def test_a_seat_with_a_model_of_its_own_gets_what_its_role_sets_and_the_bounds_of_the_run(
     serve: Serve, tmp_path: Path
 ) -> None:
-    """As everywhere in Inspect, a role's settings are its own: the run's are made for the evaluated model."""
+    """A role's sampling is its own, as everywhere in Inspect; what bounds a reply holds for the whole table."""
     server, other = serve(player("think")), serve(player("think"))
     config = GenerateConfig(temperature=0.2, max_tokens=9, parallel_tool_calls=True)
     roles = {"seat_1": connect(other), "seat_3": connect(other, config=config)}
@@ -133,15 +133,15 @@ def test_a_seat_with_a_model_of_its_own_gets_what_its_role_sets_and_the_table_s_
     assert {asked.view.seat for asked in other.asked} == {1, 3}
     for asked in server.asked:
         assert sent(asked) == {"max_tokens": 77, "temperature": 0.7, "top_p": None, "parallel_tool_calls": False}
-    defaults: dict[str, JsonValue] = {
-        "max_tokens": 2048,
+    bounds: dict[str, JsonValue] = {
+        "max_tokens": 77,
         "temperature": None,
         "top_p": None,
         "parallel_tool_calls": False,
     }
     own: dict[str, JsonValue] = {"max_tokens": 9, "temperature": 0.2, "top_p": None, "parallel_tool_calls": True}
     for asked in other.asked:
-        assert sent(asked) == (own if asked.view.seat == 3 else defaults)
+        assert sent(asked) == (own if asked.view.seat == 3 else bounds)
 
 
 SHAPES: dict[str, tuple[Say, Reading]] = {

@@ -60,9 +60,10 @@ class Talker:
         self.most_open = 0
         self.together = together
 
-    async def _answer(
+    async def answer(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
+        """Answers one call."""
         view = parse(input[-1].text)
         self.asked.append(input)
         self.tools.append(tools)
@@ -79,7 +80,7 @@ class Talker:
 
     def model(self) -> Model:
         """The model, for `eval(model=...)` or a role."""
-        return get_model("mockllm/model", custom_outputs=self._answer)
+        return get_model("mockllm/model", custom_outputs=self.answer)
 
     def views(self) -> list[View]:
         """What every call saw, in order of the calls."""

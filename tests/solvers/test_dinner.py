@@ -10,7 +10,7 @@ import pytest
 from inspect_ai import eval_retry
 from inspect_ai.event import InfoEvent, ModelEvent, SpanBeginEvent, StoreEvent
 from inspect_ai.log import read_eval_log
-from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, modelapi
+from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, get_model, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from inspect_dining.table import SCRIPTED, Rules, View, episode_seed, parse, play, replay, see
@@ -236,7 +236,10 @@ def test_the_run_settings_reach_every_seat_and_defaults_fill_in(tmp_path: Path) 
         model_roles={"seat_1": role.model()},
     )
     assert {c.max_tokens for c in short.configs} == {99}
-    assert {(c.temperature, c.max_tokens, c.parallel_tool_calls) for c in role.configs} == {(None, 2048, False)}
+    assert {(c.temperature, c.max_tokens, c.parallel_tool_calls) for c in role.configs} == {(None, 99, False)}
+    bound = get_model("mockllm/model", custom_outputs=role.answer, config=GenerateConfig(max_tokens=7))
+    run(philosophers(n=2, episodes=1, rounds=3), short.model(), tmp_path, model_roles={"seat_1": bound})
+    assert role.configs[-1].max_tokens == 7
     assert set(talker.choices) == {"auto"}
     assert [tool.name for tool in talker.tools[0]] == [
         "pick_up_left",

@@ -66,17 +66,18 @@ class Seat:
     _conversation: list[ChatMessage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        role = f"seat_{self.number}"
+        role, run = f"seat_{self.number}", active_generate_config()
         self._model = get_model(role=role, default=get_model())
         if role in model_roles():
+            # a role's sampling stays its own, as everywhere in Inspect; what bounds a reply holds for every seat
             own = self._model.config
             self._config = GenerateConfig(
-                max_tokens=MAX_TOKENS if own.max_tokens is None else None,
-                parallel_tool_calls=False if own.parallel_tool_calls is None else None,
+                max_tokens=(run.max_tokens or MAX_TOKENS) if own.max_tokens is None else None,
+                parallel_tool_calls=run.parallel_tool_calls is True if own.parallel_tool_calls is None else None,
             )
         else:
             # a copy that counts tokens for this seat; Inspect merges the run's settings into the original model only
-            self._config = active_generate_config()
+            self._config = run
 
     async def turn(self, view: View) -> Reading:
         """Asks the philosopher for its decision.
