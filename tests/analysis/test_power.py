@@ -1,6 +1,6 @@
 """Sample sizes, against published tables, the reverse functions, and simulation."""
 
-from math import nan, sqrt
+from math import comb, nan, sqrt
 
 import numpy as np
 import pytest
@@ -68,13 +68,17 @@ def test_the_power_of_welchs_test_is_what_simulation_finds(spread1: float, sprea
 
 @settings(max_examples=40)
 @given(st.integers(2, 14), st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.01, 0.05, 0.2]))
+@example(4, 0.0, 2.3e-308, 0.05)
 @example(3, 0.4, 0.7, 0.1)  # two of its p-values are exactly 0.1
 def test_the_power_of_fishers_test_sums_its_p_values(episodes: int, first: float, second: float, alpha: float) -> None:
     def rejects(one: int, other: int) -> bool:
         table = np.array([[one, other], [episodes - one, episodes - other]])
         return bool(stats.fisher_exact(table).pvalue <= alpha * (1 + 1e-9))
 
-    chances = [np.asarray(stats.binom.pmf(np.arange(episodes + 1), episodes, share)) for share in (first, second)]
+    chances = [
+        [comb(episodes, count) * share**count * (1 - share) ** (episodes - count) for count in range(episodes + 1)]
+        for share in (first, second)
+    ]
     by_hand = sum(
         chances[0][one] * chances[1][other]
         for one in range(episodes + 1)

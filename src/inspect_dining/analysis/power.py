@@ -53,7 +53,8 @@ def fisher_power(first: float, second: float, episodes: int, alpha: float = ALPH
     """
     counts = np.arange(episodes + 1)
     log_ways = gammaln(episodes + 1) - gammaln(counts + 1) - gammaln(episodes - counts + 1)
-    chance1, chance2 = stats.binom.pmf(counts, episodes, first), stats.binom.pmf(counts, episodes, second)
+    # The logarithm, since scipy's pmf itself overflows at shares next to 0.
+    chance1, chance2 = (np.exp(stats.binom.logpmf(counts, episodes, share)) for share in (first, second))
     found = 0.0
     for total in range(2 * episodes + 1):
         ones = np.arange(max(0, total - episodes), min(episodes, total) + 1)
