@@ -29,16 +29,16 @@ def played(
 def sample(
     record: Record | None, name: str, rules: Rules, epoch: int = 1, error: str | None = None, cost: float | None = None
 ) -> EvalSample:
-    """A sample as the dinner leaves it: record, ten scores with six decimals, and usage by model and seat."""
+    """A sample as the dinner leaves it: record, ten scores with six decimals, and the usage of scripted players."""
     values = {}
     if record is not None and record.complete and error is None:
         values = scores(terms(record), shaping("paper"))
     turns = 0 if record is None else len(record.rounds)
-    usage = ModelUsage(input_tokens=90 * turns, output_tokens=10 * turns, total_tokens=100 * turns)
+    usage = ModelUsage(input_tokens=2 * turns, output_tokens=turns, total_tokens=3 * turns)
     whole = ModelUsage(
-        input_tokens=90 * turns * rules.n,
-        output_tokens=10 * turns * rules.n,
-        total_tokens=100 * turns * rules.n,
+        input_tokens=2 * turns * rules.n,
+        output_tokens=turns * rules.n,
+        total_tokens=3 * turns * rules.n,
         total_cost=cost,
     )
     return EvalSample(

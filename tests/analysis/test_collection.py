@@ -44,8 +44,8 @@ def test_an_episode_knows_its_run_rules_scores_and_tokens(tmp_path: Path) -> Non
     assert episode.run.player.roles == (("seat_1", "m/y"),)
     assert episode.rules == RULES
     assert episode.scores["no_deadlock"] == 0.0
-    assert episode.usage.seats == (100, 100, 100)
-    assert (episode.usage.tokens, episode.usage.cost) == (300, 0.5)
+    assert episode.usage.seats == (3, 3, 3)
+    assert (episode.usage.tokens, episode.usage.cost) == (9, 0.5)
 
 
 def test_cut_and_errored_games_are_episodes_without_scores() -> None:

@@ -43,7 +43,7 @@ def test_a_finished_game_tells_rules_outcome_and_lost_turns(frame: pd.DataFrame)
     assert (row["dining_ended"], row["dining_played"], row["dining_deadlocked"]) == ("horizon", 8, False)
     assert (row["dining_meals"], row["dining_meals_by_seat"]) == (0, "0/0/0")
     assert {kind: row[f"dining_lost_{kind}"] for kind in LOST} == {kind: 8 * (kind == "no_call") for kind in LOST}
-    assert row["dining_tokens_by_seat"] == "800/800/800"
+    assert row["dining_tokens_by_seat"] == "24/24/24"
 
 
 def test_a_cut_game_has_its_rules_and_end_and_no_outcome(frame: pd.DataFrame) -> None:

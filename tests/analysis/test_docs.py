@@ -1,0 +1,93 @@
+"""The pages on scoring and on comparing print what their commands print, and state what is so."""
+
+import doctest
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from inspect_ai.log import write_eval_log
+
+from inspect_dining.table import Rules
+from tests.analysis.made import log, run
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+RULES = Rules(n=5, rounds=30)
+
+
+def _refresh() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("refresh", DOCS / "refresh.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _shows_what_its_commands_print(name: str) -> None:
+    refresh, text = _refresh(), (DOCS / name).read_text(encoding="utf-8")
+    assert refresh.BLOCK.search(text), "the page shows no command"
+    assert refresh.refreshed(text) == text
+
+
+def _example_logs(folder: Path) -> None:
+    """The runs of the page, without Inspect: the same games, since a seed names a game wherever it is played."""
+    mixed = run("dining/odd_even", ["hog", *["odd_even"] * 4], RULES, 30)
+    mixed.eval.model_roles = log("x", [], roles={"seat_0": "dining/hog"}).eval.model_roles
+    mixed.eval.task_id = "mixed"
+    for place, made in enumerate((
+        run("dining/lehmann_rabin", "lehmann_rabin", RULES, 30),
+        run("dining/odd_even", "odd_even", RULES, 30),
+        mixed,
+    )):
+        made.eval.metadata = {"reward": "paper(throughput=seat_rounds)", "prompt": [_prompt()]}
+        write_eval_log(made, folder / f"{place}.eval")
+
+
+def _prompt() -> str:
+    from inspect_dining.philosophers.prompts import prompt_hash
+
+    return prompt_hash(RULES)
+
+
+def test_the_page_on_scoring_shows_what_its_command_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it fails: `python docs/refresh.py docs/scoring.md`, and read what has changed."""
+    monkeypatch.chdir(ROOT)
+    _shows_what_its_commands_print("scoring.md")
+
+
+def test_the_page_on_comparing_shows_what_its_command_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If it fails: play the page's three runs, then `python docs/refresh.py docs/comparing.md` beside their folder."""
+    (tmp_path / "logs").mkdir()
+    _example_logs(tmp_path / "logs")
+    monkeypatch.chdir(tmp_path)
+    _shows_what_its_commands_print("comparing.md")
+
+
+@pytest.mark.slow
+def test_the_page_on_comparing_shows_what_real_runs_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The three runs of the page, played by Inspect."""
+    commands = [
+        line.split()[1:]
+        for line in (DOCS / "comparing.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("inspect eval ")
+    ]
+    assert len(commands) == 3
+    monkeypatch.chdir(tmp_path)
+    quiet = {**os.environ, "INSPECT_DISPLAY": "none", "OMP_NUM_THREADS": "1"}
+    for command in commands:
+        options = ["--no-log-realtime", "--max-samples", "8"]
+        subprocess.run([sys.executable, "-m", "inspect_ai", *command, *options], env=quiet, check=True, timeout=600)
+    _shows_what_its_commands_print("comparing.md")
+
+
+@pytest.mark.parametrize("name", ["scoring.md", "comparing.md"])
+def test_the_examples_of_a_page_give_what_it_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    failed, tried = doctest.testfile(str(DOCS / name), module_relative=False)
+    assert tried >= 5
+    assert failed == 0
