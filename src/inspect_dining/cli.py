@@ -23,6 +23,7 @@ VERBS = {
     "report": Verb("inspect_dining.analysis.commands", "report", "Write one HTML file about some logs."),
     "replay": Verb("inspect_dining.analysis.commands", "replay", "Show a game round by round."),
     "plan": Verb("inspect_dining.analysis.plan", "plan_command", "How many episodes, calls, tokens, and at what cost."),
+    "models": Verb("inspect_dining.analysis.models", "models_command", "How to run each system of the paper."),
 }
 """Every verb."""
 

@@ -1,4 +1,4 @@
-"""The pages on the audit, the ladder and the plan print what their commands print, and state what is so."""
+"""The pages on the audit, the models and the plan print what their commands print, and state what is so."""
 
 import importlib.util
 from math import log
@@ -20,7 +20,7 @@ def flat(name: str) -> str:
     return " ".join(page(name).split())
 
 
-@pytest.mark.parametrize("name", ["audit.md", "plan.md"])
+@pytest.mark.parametrize("name", ["audit.md", "models.md", "plan.md"])
 def test_a_page_shows_what_its_commands_print(name: str) -> None:
     """If it fails: `python docs/refresh.py docs/NAME`, and read what has changed."""
     spec = importlib.util.spec_from_file_location("refresh", DOCS / "refresh.py")
