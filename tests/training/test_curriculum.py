@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from inspect_dining.training.curriculum import WINDOW, Curriculum
+import pytest
+
+from inspect_dining.training.curriculum import WINDOW, Curriculum, entropy_share
 from inspect_dining.training.recipe import Stage
 
 STAGES = (
@@ -45,3 +47,18 @@ def test_the_last_stage_goes_on() -> None:
 
 def test_games_take_turns_over_the_groups() -> None:
     assert Curriculum(STAGES, 0.5).games(5) == [(5, 12), (3, 12), (5, 12), (3, 12), (5, 12)]
+
+
+def test_the_entropy_coefficient_grows_while_the_meals_last_and_falls_back_while_they_do_not() -> None:
+    """A penalty that went on while meals were lost drove one run in three into silence."""
+
+    def share(efficiency: Sequence[float], stages: Sequence[int] | None = None) -> float:
+        return entropy_share(efficiency, stages or [0] * len(efficiency), begun=10, ramp=20)
+
+    assert share([0.7] * 10) == 0.0
+    assert share([0.7] * 20) == pytest.approx(10 / 20)
+    assert share([0.7] * 60) == pytest.approx(1.0)
+    assert share([0.7] * 20 + [0.3] * 10) < 0.1
+    assert share([0.7] * 20 + [0.3] * 10 + [0.7] * 40) == pytest.approx(1.0)
+    # Harder games of another stage are judged by themselves.
+    assert share([0.7] * 20 + [0.3] * 10, [0] * 20 + [1] * 10) == pytest.approx((10 + 6) / 20)

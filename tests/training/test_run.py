@@ -242,6 +242,18 @@ def test_a_run_does_not_start_over_another(speaker: Path, tmp_path: Path) -> Non
         Run(small(speaker), RunDir(tmp_path), Silent())
 
 
+def test_tensorboard_that_is_not_installed_is_said_before_anything_is_made(
+    speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise accelerate only warns, and the user finds no curves after a night."""
+    from inspect_dining.training import run as module
+
+    monkeypatch.setattr(module, "is_tensorboard_available", lambda: False)
+    with pytest.raises(BadInput, match="needs TensorBoard: pip install tensorboard"):
+        Run(small(speaker, tensorboard=True), RunDir(tmp_path / "run"), Silent())
+    assert not (tmp_path / "run").exists()
+
+
 def test_there_is_nothing_to_go_on_with_in_an_empty_directory(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"There is no run in .*: recipe\.yaml is missing"):
         RunDir(tmp_path).recipe()
@@ -268,3 +280,27 @@ def test_a_model_that_falls_silent_starts_again_at_half_the_rate(
     assert [row["restarts"] for row in rows] == [0, 0, 1, 1]
     assert rows[2]["rate"] < 0.6 * rows[1]["rate"]
     assert all((started[name] == weights).all() for name, weights in run.first.items())
+
+
+class Stopped(Exception):
+    """Stands for a kill."""
+
+
+def test_a_restart_is_remembered_across_a_kill(speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resumed run that forgot its restart would train on at the full rate, on the games of another stage."""
+    from inspect_dining.training import run as module
+    from inspect_dining.training.alarms import Alarm
+
+    monkeypatch.setattr(module, "alarms", lambda rows: [Alarm.SILENCE] if len(rows) == 3 else [])
+    recipe = small(speaker, restarts=1, steps=7, checkpoint_every=7, save_every=1)
+    whole = account(trained(recipe, tmp_path / "whole"))
+
+    class Stopping(Silent):
+        def step(self, row: Row, total: int) -> None:
+            if row["step"] == 5:
+                raise Stopped
+
+    with pytest.raises(Stopped):
+        Run(recipe, RunDir(tmp_path / "killed"), Stopping()).train()
+    assert account(trained(recipe, tmp_path / "killed", resume=True)) == whole
+    assert [row["stage"] for row in RunDir(tmp_path / "whole").rows("metrics.jsonl")] == [0, 0, 1, 0, 0, 1, 1]

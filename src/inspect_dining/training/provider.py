@@ -28,6 +28,9 @@ from inspect_dining.philosophers.tokens import Ids, Prompts
 from inspect_dining.training.models import load, stop_ids
 from inspect_dining.training.policy import Policy, Reply
 
+TINY_SIZE = 5_000_000
+"""Parameters below which one thread of torch is many times faster than two."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
@@ -74,6 +77,8 @@ class CheckpointAPI(ModelAPI):
             raise BadInput(f"dtype={dtype!r} is not known; accepted: float32, float64, bfloat16.")
         model, tokenizer = load(path, dtype)
         model.to(torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu")))  # type: ignore[arg-type]  # its decorator hides the signature
+        if sum(p.numel() for p in model.parameters()) < TINY_SIZE:
+            torch.set_num_threads(1)
         try:
             prompts = Prompts(tokenizer, thinking)
         except ValueError as error:

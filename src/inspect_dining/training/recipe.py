@@ -119,7 +119,7 @@ class Recipe(_Checked):
     anchor: float = Field(default=0.05, ge=0)
     """What a lost turn is charged on its own."""
     entropy: float = 0.0
-    """The last entropy coefficient; negative is a penalty."""
+    """The last entropy coefficient; negative is a penalty, which falls back while meals are being lost."""
     entropy_from: float = Field(default=0.6, ge=0, lt=1)
     """The share of the run at which the entropy coefficient begins to grow from 0."""
     cap: float = Field(default=2.0, ge=1)

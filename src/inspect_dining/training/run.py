@@ -15,7 +15,7 @@ from typing import Protocol
 
 import torch
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
-from accelerate.utils import gather_object  # type: ignore[import-untyped]  # as above
+from accelerate.utils import gather_object, is_tensorboard_available  # type: ignore[import-untyped]  # as above
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
@@ -24,7 +24,7 @@ from inspect_dining.table.record import Record
 from inspect_dining.table.rules import episode_seed
 from inspect_dining.training import checkpoints, models
 from inspect_dining.training.alarms import FATAL, Alarm, alarms
-from inspect_dining.training.curriculum import Curriculum
+from inspect_dining.training.curriculum import Curriculum, entropy_share
 from inspect_dining.training.learner import Learner, Update
 from inspect_dining.training.measure import Cell, held_out, step_row
 from inspect_dining.training.objective import Group, pairs, sampled
@@ -77,6 +77,8 @@ class Run:
             BadInput: The directory, the model or the recipe do not allow it.
         """
         self.recipe, self.dir, self.watcher = recipe, directory, watcher
+        if recipe.tensorboard and not is_tensorboard_available():
+            raise BadInput("tensorboard=true needs TensorBoard: pip install tensorboard, or leave it out.")
         self.accelerator = Accelerator(
             cpu=not torch.cuda.is_available(),
             mixed_precision="bf16" if recipe.dtype == "bfloat16" else "no",
@@ -130,7 +132,8 @@ class Run:
         self.accelerator.wait_for_everyone()
         for row in self.dir.rows("metrics.jsonl", done):
             self.rows.append(row)
-            self._advance()
+            if row["step"] >= self.since:
+                self._advance()
         self.watcher.line(f"Going on after step {done}.")
 
     def train(self) -> None:
@@ -183,7 +186,7 @@ class Run:
         )
         all_records: list[Record] = gather_object([episode.record for episode in episodes])
         dead: list[bool] = gather_object([group.dead for group in groups])
-        rate, entropy = self.rate(step), self.entropy(step)
+        rate, entropy = self.rate(step), self.entropy()
         made: list[Update] = []
         if not all(dead):
             for number in range(recipe.updates):
@@ -223,7 +226,8 @@ class Run:
         return Group(name, tuple(episodes[part]), tuple(rewards[part]))
 
     def _advance(self) -> None:
-        self.curriculum.step([row["deadlock"] for row in self.rows], [row["efficiency"] for row in self.rows])
+        rows = self.rows[self.since :]
+        self.curriculum.step([row["deadlock"] for row in rows], [row["efficiency"] for row in rows])
 
     def rate(self, step: int) -> float:
         """Adam's rate at a step: it falls geometrically, and is halved by every restart."""
@@ -231,15 +235,25 @@ class Run:
         fallen: float = (recipe.rate_last / recipe.rate) ** (step / recipe.steps)
         return float(recipe.rate * fallen * 0.5**self.restarts)
 
-    def entropy(self, step: int) -> float:
-        """The entropy coefficient at a step: it grows from 0 once its share of the run is over."""
+    def entropy(self) -> float:
+        """The entropy coefficient now (see `curriculum.entropy_share`)."""
         recipe = self.recipe
-        return recipe.entropy * max(0.0, (step / recipe.steps - recipe.entropy_from) / (1 - recipe.entropy_from))
+        if not recipe.entropy:
+            return 0.0
+        rows, left = self.rows[self.since :], recipe.steps - self.since
+        begun = round(recipe.entropy_from * left)
+        return recipe.entropy * entropy_share(
+            [row["efficiency"] for row in rows],
+            [int(row["stage"]) for row in rows],
+            begun=begun,
+            ramp=max(1, left - begun),
+        )
 
     def _restart(self, raised: Sequence[Alarm]) -> None:
-        """Goes back to the first weights with half the rate; steps already taken are not given back."""
+        """Goes back to the first weights and games with half the rate; steps already taken are not given back."""
         self.restarts += 1
         self.since = self.done
+        self.curriculum = Curriculum(self.recipe.stages, self.recipe.fall_back)
         models.set_trained_state(self.model, self.first)
         self.learner.optimizer.state.clear()
         self.watcher.line(f"Restart {self.restarts} from the first weights at half the rate: {raised[0]}.")
