@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inspect_ai.log import EvalLog, write_eval_log
+from inspect_ai.log import EvalLog, EvalSpec, write_eval_log
 from inspect_ai.scorer import Score
 
 from inspect_dining import records as facade
@@ -195,6 +195,16 @@ def test_the_reward_is_that_of_the_task_s_arguments(weights: object) -> None:
     terms = episode.terms
     expected = 1 + 0.5 * terms.efficiency - penalty * terms.meal_variance - 0.1 * terms.idle
     assert episode.scores["reward"] == pytest.approx(expected)
+
+
+def test_the_reward_is_that_of_the_log_s_scorer_where_it_names_one() -> None:
+    """A task of one's own, or `inspect score`, rewards without the arguments of our task."""
+    made = log("m/x", [sample(play(RULES, "odd_even"), NAMES[0], RULES)])
+    scorer = {"name": "inspect_dining/reward", "options": {"shaping": "proportional", "weights": None}}
+    made.eval = EvalSpec.model_validate({**made.eval.model_dump(), "scorers": [scorer]})
+    (episode,) = records(made)
+    assert episode.run.reward_name == "proportional"
+    assert episode.scores["reward"] == episode.scores["proportional"]
 
 
 def test_one_game_is_found_by_sample_and_epoch_and_a_wrong_name_gets_a_hint(tmp_path: Path) -> None:

@@ -297,6 +297,25 @@ def test_an_unknown_primary_outcome_is_refused() -> None:
         _compared(run("m/a", "wave", RULES, 2), primary="deadlocks")
 
 
+def test_a_primary_outcome_that_cannot_be_computed_is_refused() -> None:
+    """Else the table would show no primary contrast at all, and no reason."""
+    made = run("m/a", "wave", RULES, 2)
+    made.eval.task_args["shaping"] = "not_installed:reward"
+    with pytest.raises(BadInput, match="reward cannot be computed for m/a at n = 3: name a --shaping"):
+        _compared(made, primary="reward")
+
+
+def test_epochs_that_repeat_one_game_are_told() -> None:
+    """Thirty games three times over are thirty observations, however many episodes that makes."""
+    samples = [
+        sample(record, name, RULES, epoch=epoch)
+        for name, record in played("odd_even", RULES, 30).items()
+        for epoch in (1, 2, 3)
+    ]
+    found = _compared(log("m/x", samples, epochs=3, rounds=12))
+    assert any("of 90 records are distinct. Repeated games are no further evidence" in note for note in found.notes)
+
+
 def test_ten_thousand_episodes_are_compared_in_seconds() -> None:
     """The comparison after reading; contrasts of 2,500 against 2,500 episodes included."""
     rules = Rules(n=2, rounds=3)

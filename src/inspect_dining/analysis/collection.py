@@ -207,13 +207,20 @@ def _run(log: "EvalLog", place: str) -> Run:
         log=place,
         player=Player(about.model, tuple(_roles(log)), tuple(settings.items())),
         setup=tuple(setup.items()),
-        rewarding={k: arguments[k] for k in _REWARD if k in arguments},
+        rewarding=_rewarding(log),
         sizes=sizes,
         rules=_rules(log, sizes),
         finished=log.status != "started",
         task_id=about.task_id,
         created=about.created,
     )
+
+
+def _rewarding(log: "EvalLog") -> dict[str, object]:
+    """The arguments of the scorer `reward`, whoever named it, else those of the task."""
+    given = [one.options or {} for one in log.eval.scorers or [] if one.name.rsplit("/", 1)[-1] == "reward"]
+    named = given[-1] if given else log.eval.task_args
+    return {name: value for name, value in named.items() if name in _REWARD}
 
 
 def _roles(log: "EvalLog") -> Iterator[tuple[str, str]]:
@@ -285,7 +292,6 @@ def _usage(sample: "EvalSample", n: int) -> Usage:
     seats = [sample.role_usage.get(f"seat_{seat}") for seat in range(n)]
     return Usage(
         tokens=sum(usage.total_tokens for usage in used),
-        output_tokens=sum(usage.output_tokens for usage in used),
         cost=sum(known) if used and len(known) == len(used) else None,
         seats=tuple(usage.total_tokens if usage else 0 for usage in seats),
     )

@@ -33,7 +33,7 @@ from inspect_dining.table.rules import Rules
 LADDER_EPISODES = 100
 """How many games each scripted player of the ladder plays."""
 FEW = 10
-"""With fewer distinct records than this, a warning."""
+"""With fewer distinct records than this, or at most half of them distinct, a warning."""
 
 Place = tuple[int, Setup, Player]
 """Where an episode is counted: a table size under one set-up, and a player."""
@@ -146,6 +146,7 @@ def compare(
             model_row(letters[labels[player]], labels[player], player, rules, group.episodes, group.missing, shaping)
             for player, group in here.items()
         ]
+        _need(primary, rows, n)
         rewarded = shaping or next(iter(here.values())).run.shaping
         contrasts = _contrasts(rows, primary, base, reward_is_proportional=_name(rewarded) == "proportional")
         sections.append(Section(n, rules, setup, rows, ladder_rows(rules, rewarded, ladder_episodes), contrasts))
@@ -206,6 +207,15 @@ def _refuse_unequal(groups: Mapping[Place, _Group]) -> None:
         raise BadInput(
             f"At n = {n} these runs are no equal games: {told}. Compare runs of one set-up, or keep them apart with "
             "--separate" + (" (or score all by one --shaping)." if "reward" in unlike else ".")
+        )
+
+
+def _need(primary: str, rows: Sequence[Row], n: int) -> None:
+    without = [row.label for row in rows if row.episodes and primary not in row.summary.values]
+    if without:
+        raise BadInput(
+            f"The primary outcome {primary} cannot be computed for {', '.join(without)} at n = {n}: name a --shaping "
+            "to score every run alike, or another --primary."
         )
 
 
@@ -307,7 +317,7 @@ def _warnings(row: Row, n: int) -> list[str]:
             f"{row.label} at n = {n}: of {counts.planned} planned episodes {counts.scored} are scored "
             f"({'; '.join(unscored)}). If what stopped the others depends on how they were played, scores are biased."
         )
-    if 0 < counts.distinct < FEW:
+    if 0 < counts.distinct < FEW or 0 < 2 * counts.distinct <= counts.scored:
         alike = counts.distinct < counts.scored
         found.append(
             f"{row.label} at n = {n}: only {counts.distinct} of {counts.scored} records "

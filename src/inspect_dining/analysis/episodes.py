@@ -37,13 +37,11 @@ class Usage:
 
     Attributes:
         tokens: Tokens of all its model calls, input and output.
-        output_tokens: Those of the replies.
         cost: What they cost, in the currency of the price file, or None where it is not known.
         seats: For each seat its tokens.
     """
 
     tokens: int = 0
-    output_tokens: int = 0
     cost: float | None = None
     seats: tuple[int, ...] = ()
 
@@ -71,7 +69,7 @@ class Run:
         log: Where it is.
         player: What was evaluated.
         setup: What two runs must share to be compared (prompt, memory, version...), as pairs of name and value.
-        rewarding: The arguments of its shaping.
+        rewarding: The arguments of its shaping, those of the log's scorer `reward`.
         sizes: For each table size how many episodes were planned.
         rules: For each table size its rules, as far as the arguments of the task tell.
         finished: Whether the log is complete; a log still being written, or of a run that was killed, is not.

@@ -127,8 +127,12 @@ def _lines(row: Row) -> Iterator[tuple[object, ...]]:
         plain |= {"left_first": row.first.left, "right_first": row.first.right}
         plain["independent_would_lock"] = row.first.independent
     if row.spent is not None:
-        unknown = {"cost": words.UNKNOWN, "cost_per_meal": cost(row), "tokens_per_meal": words.UNDEFINED}
-        plain |= {name: unknown[name] if one is None else one for name, one in asdict(row.spent).items()}
+        spent, unknown = row.spent, words.UNKNOWN
+        plain |= {"tokens": spent.tokens, "cost": unknown if spent.cost is None else spent.cost}
+        each = words.UNDEFINED if spent.tokens_per_meal is None else spent.tokens_per_meal
+        plain |= {"tokens_per_meal": each}
+        plain |= {"cost_per_meal": cost(row) if spent.cost_per_meal is None else spent.cost_per_meal}
+        plain |= {f"tokens_seat_{seat}": tokens for seat, tokens in enumerate(spent.tokens_by_seat)}
     for name, value in plain.items():
         yield name, value, "", "", ""
 

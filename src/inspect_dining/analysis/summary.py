@@ -71,12 +71,14 @@ class Spent:
         tokens_per_meal: Tokens by meals, or None where nobody ate.
         cost: What they cost, or None where the log does not say for every call.
         cost_per_meal: Cost by meals, or None where either is not known.
+        tokens_by_seat: For each seat its tokens.
     """
 
     tokens: int
     tokens_per_meal: float | None
     cost: float | None
     cost_per_meal: float | None
+    tokens_by_seat: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ def model_row(
         player=player,
         counts=counts,
         first=_first_round(scored, rules.n),
-        spent=_spent(scored, summary.meals),
+        spent=_spent(scored, summary.meals, rules.n),
         seated=seated,
         episodes=scored,
         unscored=Counter(f"{e.status}: {_brief(e.reason)}" for e in episodes if e.status is not Status.SCORED),
@@ -249,8 +251,14 @@ def _first_round(scored: Sequence[Episode], n: int) -> FirstRound | None:
     return FirstRound(share_interval(locked, len(firsts)), left, right, left**n + right**n)
 
 
-def _spent(scored: Sequence[Episode], meals: int) -> Spent:
+def _spent(scored: Sequence[Episode], meals: int, n: int) -> Spent:
     tokens = sum(episode.usage.tokens for episode in scored)
     costs = [episode.usage.cost for episode in scored if episode.usage.cost is not None]
     cost = sum(costs) if scored and len(costs) == len(scored) else None
-    return Spent(tokens, tokens / meals if meals else None, cost, cost / meals if meals and cost is not None else None)
+    return Spent(
+        tokens=tokens,
+        tokens_per_meal=tokens / meals if meals else None,
+        cost=cost,
+        cost_per_meal=cost / meals if meals and cost is not None else None,
+        tokens_by_seat=[sum(episode.usage.seats[seat] for episode in scored) for seat in range(n)],
+    )
