@@ -138,6 +138,7 @@ def compare(
     base = None if baseline is None else _chosen(baseline, sorted(labels.values()))
     sections: list[Section] = []
     notes = list(collection.notes)
+    sizes: dict[tuple[str, str], list[int]] = {}
     places = list(dict.fromkeys((n, setup) for n, setup, _ in groups))
     for n, setup in sorted(places, key=lambda place: (place[0], places.index(place))):
         here = {player: group for (size, own, player), group in groups.items() if (size, own) == (n, setup)}
@@ -150,7 +151,10 @@ def compare(
         rewarded = shaping or next(iter(here.values())).run.shaping
         contrasts = _contrasts(rows, primary, base, reward_is_proportional=_name(rewarded) == "proportional")
         sections.append(Section(n, rules, setup, rows, ladder_rows(rules, rewarded, ladder_episodes), contrasts))
-        notes += [note for row in rows for note in _warnings(row, n)]
+        for row in rows:
+            for warning in _warnings(row):
+                sizes.setdefault((row.label, warning), []).append(n)
+    notes += [f"{label} at n = {', '.join(map(str, at))}: {warning}" for (label, warning), at in sizes.items()]
     return Comparison(primary, _adjusted(sections), notes)
 
 
@@ -303,7 +307,7 @@ def _adjusted(sections: Sequence[Section]) -> list[Section]:
     ]
 
 
-def _warnings(row: Row, n: int) -> list[str]:
+def _warnings(row: Row) -> list[str]:
     counts = row.counts
     if counts is None:
         return []
@@ -314,13 +318,13 @@ def _warnings(row: Row, n: int) -> list[str]:
     unscored += [f"{counts.missing} without a trace"] if counts.missing else []
     if unscored:
         found.append(
-            f"{row.label} at n = {n}: of {counts.planned} planned episodes {counts.scored} are scored "
+            f"of {counts.planned} planned episodes {counts.scored} are scored "
             f"({'; '.join(unscored)}). If what stopped the others depends on how they were played, scores are biased."
         )
     if 0 < counts.distinct < FEW or 0 < 2 * counts.distinct <= counts.scored:
         alike = counts.distinct < counts.scored
         found.append(
-            f"{row.label} at n = {n}: only {counts.distinct} of {counts.scored} records "
+            f"only {counts.distinct} of {counts.scored} records "
             f"{'is' if counts.distinct == 1 else 'are'} distinct. "
             + (
                 "Repeated games are no further evidence: intervals and tests overstate what is known."

@@ -267,7 +267,10 @@ def forest_figure(found: Comparison) -> str | None:
             left.plot(ends, [y] * len(ends), marker="|", markersize=8, color=GREY, linestyle="none")
             test = line.welch
             if test is None:
-                right.text(0, y, words.UNDEFINED, va="center", ha="center", fontsize=8, color=GREY)
+                right.annotate(
+                    words.UNDEFINED, (0.5, y), xycoords=("axes fraction", "data"),
+                    va="center", ha="center", fontsize=8, color=GREY,
+                )  # fmt: skip
             else:
                 _whisker(right, y, test.g, test.g_interval)
             right.annotate(
