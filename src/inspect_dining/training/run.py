@@ -204,6 +204,7 @@ class Run:
             "entropy": made[0].entropy if made else 0.0,
             "off": made[0].off if made else 0.0,
             "rate": rate,
+            "entropy_coefficient": entropy,
             "restarts": self.restarts,
             "seconds_played": played - started,
             "seconds": time.perf_counter() - started,
