@@ -47,8 +47,10 @@ def test_the_interval_of_a_mean_is_students() -> None:
     assert (found["n05_low"], found["n05_high"]) == pytest.approx((low, high))
 
 
-def test_one_episode_has_no_interval() -> None:
-    found = run_metrics([per_size()], [[episode(0.5)]])
+@pytest.mark.parametrize("episodes", [1, 30])
+def test_episodes_that_do_not_differ_have_no_interval(episodes: int) -> None:
+    """Thirty equal values would give a width of 0, as if the mean were known exactly."""
+    found = run_metrics([per_size()], [[episode(0.5)] for _ in range(episodes)])
     assert "n05_low" not in found
     assert found["n05"] == 0.5
 

@@ -201,6 +201,13 @@ def test_the_log_says_which_reward_and_which_prompt(log: EvalLog) -> None:
     assert f"/ {best_meals(3, 6).meals} " in whole
 
 
+def test_games_that_went_alike_are_one_observation(tmp_path: Path) -> None:
+    """Thirty games of players without chance are one game, whatever their seeds."""
+    alike = run(philosophers(n=3, episodes=4, rounds=6), "dining/wave", tmp_path)
+    assert metrics(alike, "efficiency")["n03_episodes"] == 4
+    assert metrics(alike, "efficiency")["n03_distinct"] == 1
+
+
 def test_the_headline_is_efficiency(log: EvalLog) -> None:
     assert log.eval.headline_metric is not None
     assert log.results is not None

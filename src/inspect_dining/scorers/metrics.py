@@ -35,8 +35,8 @@ def wilson(successes: float, episodes: int) -> tuple[float, float]:
 
 
 def student(values: list[float]) -> tuple[float, float] | None:
-    """Student's 95% interval of a mean, or None for fewer than two values."""
-    if len(values) < 2:
+    """Student's 95% interval of a mean, or None for values that do not differ, which do not tell how sure it is."""
+    if len(set(values)) < 2:
         return None
     from scipy import stats
 
@@ -73,7 +73,8 @@ def per_size(share: bool = False) -> Metric:
     """For each n: the mean, its 95% interval over episodes, episodes, and how many of their records are distinct.
 
     Args:
-        share: The score is 0 or 1, so that the interval is Wilson's; else it is Student's t, which needs two episodes.
+        share: The score is 0 or 1, so that the interval is Wilson's; else it is Student's t, and left out where no two
+            episodes differ.
 
     Returns:
         A metric with the keys `n05`, `n05_low`, `n05_high`, `n05_episodes` and `n05_distinct` for n = 5.
