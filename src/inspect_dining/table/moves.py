@@ -5,7 +5,7 @@ one-letter code, which is all that a record keeps of a turn. The table answers a
 nothing happened, the reason that the seat is told.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -49,6 +49,10 @@ LOST = (Kind.NO_CALL, Kind.MALFORMED, Kind.UNKNOWN, Kind.EMPTY, Kind.TRUNCATED, 
 """The kinds of reading that do not act: lost turns, which are never `think`."""
 
 
+_LETTERS = {Kind.ACTION: "abcdef", Kind.SEVERAL: "ABCDEF", Kind.RESCUED: "uvwxyz"}
+_ACTIONS = tuple(Action)
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What one reply was understood to mean.
@@ -56,39 +60,40 @@ class Reading:
     Attributes:
         kind: The kind of reading.
         action: The action taken, or None exactly when the kind is a lost turn.
+        code: The one character that a record keeps of this reading (see `READINGS`).
     """
 
     kind: Kind
     action: Action | None = None
+    code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if (self.kind in ACTING) != (self.action is not None):
             raise ValueError(f"A reading of kind {self.kind} cannot go with the action {self.action}.")
+        code = str(LOST.index(self.kind)) if self.action is None else _LETTERS[self.kind][_ACTIONS.index(self.action)]
+        object.__setattr__(self, "code", code)
+
+    def __hash__(self) -> int:
+        # a game looks readings up twice a turn, and a text keeps its hash
+        return hash(self.code)
 
     @property
     def acts(self) -> bool:
         """Whether the turn acts; a turn that does not is lost."""
         return self.action is not None
 
-    @property
-    def code(self) -> str:
-        """The one character that a record keeps of this reading (see `READINGS`)."""
-        return CODES[self]
-
 
 READINGS: dict[str, Reading] = {
-    **{chr(ord("a") + i): Reading(Kind.ACTION, action) for i, action in enumerate(Action)},
-    **{chr(ord("A") + i): Reading(Kind.SEVERAL, action) for i, action in enumerate(Action)},
-    **{chr(ord("u") + i): Reading(Kind.RESCUED, action) for i, action in enumerate(Action)},
-    **{chr(ord("0") + i): Reading(kind) for i, kind in enumerate(LOST)},
+    reading.code: reading
+    for reading in (*(Reading(kind, action) for kind in ACTING for action in Action), *map(Reading, LOST))
 }
 """Reading by code: a-f one clear call, A-F the first of several, u-z rescued from text (each in the order of
 `Action`, so e, E and y eat), 0-5 the lost turns in the order of `LOST`."""
 CODES: dict[Reading, str] = {reading: code for code, reading in READINGS.items()}
 """Code by reading."""
-ACTS: dict[Action, Reading] = {action: Reading(Kind.ACTION, action) for action in Action}
+ACTS: dict[Action, Reading] = {r.action: r for r in READINGS.values() if r.kind is Kind.ACTION and r.action}
 """The plain reading of each action."""
-NO_CALL = Reading(Kind.NO_CALL)
+NO_CALL = READINGS["0"]
 """The reading of a seat that says nothing: what a scripted player's None means."""
 
 
