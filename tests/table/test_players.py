@@ -137,3 +137,20 @@ def test_lowest_ties_are_not_fair_and_the_same_measure_sees_it() -> None:
     """The measure above must be able to fail."""
     assert largest_bias("lowest", 2000) > 4
     assert largest_bias("rotate", 2000) < 4
+
+
+@pytest.mark.parametrize("name", SCRIPTED)
+def test_who_tosses_a_coin_says_so(name: str) -> None:
+    """A player that tossed without saying so would toss the same coin in every turn of every game."""
+
+    class Watched(Coin):
+        tossed = False
+
+        def random(self) -> float:
+            Watched.tossed = True
+            return super().random()
+
+    views = [View(seat, 5, 1, 9, left, right, 0) for seat in range(5) for left in Fork for right in Fork]
+    for view in views:
+        SCRIPTED[name].decide(view, Watched("watched"))
+    assert Watched.tossed == SCRIPTED[name].tosses

@@ -137,13 +137,17 @@ def _one_each(players: str | Player | Sequence[str | Player], n: int) -> list[st
 
 def _decider(player: str | Player, seed: int, epoch: int) -> Callable[[View], Reading]:
     if isinstance(player, str):
-        decide = scripted(player).decide
+        decide, unused = scripted(player).decide, Coin()
 
-        def by_script(view: View) -> Reading:
+        def by_rote(view: View) -> Reading:
+            action = decide(view, unused)
+            return NO_CALL if action is None else ACTS[action]
+
+        def by_coin(view: View) -> Reading:
             action = decide(view, Coin(seed, epoch, view.round, view.seat))
             return NO_CALL if action is None else ACTS[action]
 
-        return by_script
+        return by_coin if scripted(player).tosses else by_rote
 
     def by_callable(view: View) -> Reading:
         answer = player(view)

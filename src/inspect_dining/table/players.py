@@ -31,11 +31,13 @@ class Scripted:
         name: Its name, as in `dining/<name>`.
         knows: What it uses of its view, in words.
         decide: Takes a view and the coin of that turn; gives an action, or None for no call at all.
+        tosses: Whether it ever tosses the coin; where it does not, any coin will do.
     """
 
     name: str
     knows: str
     decide: Decide
+    tosses: bool = False
 
 
 def _with_forks(view: View) -> Action | None:
@@ -176,7 +178,7 @@ def _wave_shift(n: int, rounds: int) -> int:
 _PLAYERS = (
     Scripted("silent", "Nothing; it never calls a tool.", _silent),
     Scripted("think", "Nothing; it always thinks.", _think),
-    Scripted("random", "Nothing but a coin: any of the six actions, each with the same chance.", _random),
+    Scripted("random", "Nothing but a coin: any of the six actions, each with the same chance.", _random, tosses=True),
     Scripted("left_first", "Its forks. All alike take the left fork and lock.", _left_first),
     Scripted("hierarchy", "Its forks, its seat and n: the lower-numbered fork first (Dijkstra's order).", _hierarchy),
     Scripted(
@@ -186,11 +188,13 @@ _PLAYERS = (
         "backoff",
         "Its forks and a coin: left first, and half the time it lets go where the right one is taken.",
         _backoff,
+        tosses=True,
     ),
     Scripted(
         "lehmann_rabin",
         "Its forks and a coin that says which fork first; it lets go where the other is taken.",
         _lehmann_rabin,
+        tosses=True,
     ),
     Scripted(
         "wave",

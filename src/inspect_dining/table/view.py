@@ -66,13 +66,14 @@ def see(table: Table, seat: int, rules: Rules) -> View:
     """What a seat sees of a table."""
     n, held = rules.n, table.held
     right = seat + 1 if seat + 1 < n else 0
+    at_left, at_right = held[seat], held[right]
     return View(
         seat,
         n,
         table.round,
         rules.rounds,
-        _fork(held[seat], seat, table.spent[seat]),
-        _fork(held[right], seat, table.spent[right]),
+        _FREE if at_left == FREE else _held(at_left, seat, table.spent[seat]),
+        _FREE if at_right == FREE else _held(at_right, seat, table.spent[right]),
         table.meals[seat],
         table.last[seat],
         rules.hint,
@@ -82,9 +83,7 @@ def see(table: Table, seat: int, rules: Rules) -> View:
 _FREE, _MINE, _SPENT, _TAKEN = Fork.FREE, Fork.MINE, Fork.SPENT, Fork.TAKEN
 
 
-def _fork(holder: int, seat: int, spent: bool) -> Fork:
-    if holder == FREE:
-        return _FREE
+def _held(holder: int, seat: int, spent: bool) -> Fork:
     if holder != seat:
         return _TAKEN
     return _SPENT if spent else _MINE
