@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from peft import AutoPeftModelForCausalLM, PeftModel
 from transformers import AutoModelForCausalLM
 
 from inspect_dining.errors import BadInput
@@ -21,7 +23,7 @@ from inspect_dining.table import Record
 from inspect_dining.training import checkpoints
 from inspect_dining.training.checkpoints import weights_hash
 from inspect_dining.training.models import load
-from inspect_dining.training.recipe import Recipe, Stage, checked
+from inspect_dining.training.recipe import TINY, Recipe, Stage, checked
 from inspect_dining.training.run import Run, table_of
 from inspect_dining.training.rundir import Row, RunDir
 
@@ -150,20 +152,42 @@ def test_training_moves_the_weights_and_step_0_is_the_base(speaker: Path, tmp_pa
     assert all((weights == state[name]).all() for name, weights in base.state_dict().items())
 
 
+def says(model: Callable[..., object]) -> torch.Tensor:
+    """A model's logits for some prompt."""
+    with torch.no_grad():
+        logits = getattr(model(input_ids=torch.tensor([[5, 6, 7, 300]])), "logits", None)
+    assert isinstance(logits, torch.Tensor)
+    return logits
+
+
 @pytest.mark.parametrize("rank", [0, 4])
 def test_a_checkpoint_loads_with_the_weights_it_was_saved_with(speaker: Path, tmp_path: Path, rank: int) -> None:
     directory = RunDir(tmp_path / "run")
     run = Run(small(speaker, lora_rank=rank, steps=2), directory, Silent())
     run.train()
-    again, _ = load(str(directory.last))
-    pairs = [((5, 6, 7), (8, 9))]
-    with torch.no_grad():
-        here = run.dinner.policy.logps(pairs)[0]
-        run.dinner.policy.model = again
-        assert torch.allclose(run.dinner.policy.logps(pairs)[0], here, atol=1e-6)
+    expected = says(run.model)
+    assert torch.allclose(says(load(str(directory.last))[0]), expected, atol=1e-5)
+    assert torch.allclose(says(AutoModelForCausalLM.from_pretrained(directory.last)), expected, atol=1e-5)
     assert (directory.last / "README.md").read_text().startswith("---\nlibrary_name:")
-    if not rank:
-        assert AutoModelForCausalLM.from_pretrained(directory.last).num_parameters() == again.num_parameters()
+
+
+def test_adapters_load_in_plain_libraries_from_anywhere_and_in_a_run_that_was_moved(
+    speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Adapters of the tiny model named their base from where they lay, and PEFT looks from where it is started."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(speaker, "run/base")
+    run = Run(small(Path(TINY), lora_rank=4, steps=2), RunDir(Path("run")), Silent())
+    run.train()
+    monkeypatch.chdir(speaker)
+    adapter, expected = tmp_path / "run" / "last", says(run.model)
+    base = AutoModelForCausalLM.from_pretrained(speaker)
+    assert not torch.allclose(says(base), expected, atol=1e-3)
+    assert torch.allclose(says(AutoModelForCausalLM.from_pretrained(adapter)), expected, atol=1e-5)
+    assert torch.allclose(says(AutoPeftModelForCausalLM.from_pretrained(adapter)), expected, atol=1e-5)
+    assert torch.allclose(says(PeftModel.from_pretrained(base, str(adapter))), expected, atol=1e-5)
+    (tmp_path / "run").rename(tmp_path / "moved")
+    assert torch.allclose(says(load(str(tmp_path / "moved" / "last"))[0]), expected, atol=1e-5)
 
 
 def test_only_the_adapters_are_trained_under_lora(speaker: Path, tmp_path: Path) -> None:
@@ -231,7 +255,7 @@ def test_a_full_disk_leaves_the_checkpoint_that_was_there(
 
     monkeypatch.setattr(type(tokenizer), "save_pretrained", full)
     with pytest.raises(OSError, match="No space left"):
-        checkpoints.save(directory.checkpoint(2), model, tokenizer, small(speaker), 2, None)
+        checkpoints.save(directory.checkpoint(2), model, tokenizer, small(speaker), 2)
     assert weights_hash(directory.checkpoint(2)) == before
     assert not list(directory.path.rglob("*.part"))
 

@@ -53,9 +53,7 @@ def point(link: Path, target: Path) -> None:
     beside.replace(link)
 
 
-def save(
-    path: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, step: int, base: Path | None
-) -> None:
+def save(path: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, step: int) -> None:
     """Saves a checkpoint.
 
     Args:
@@ -64,17 +62,19 @@ def save(
         tokenizer: Its tokenizer.
         recipe: The recipe of the run.
         step: After which step.
-        base: Where the run keeps its own base model; None where the model came from elsewhere.
     """
 
     def fill(folder: Path) -> None:
         model.save_pretrained(str(folder))
         tokenizer.save_pretrained(str(folder))
         adapter = folder / ADAPTER
-        if adapter.is_file() and base is not None:
+        if adapter.is_file():
             config = json.loads(adapter.read_text(encoding="utf-8"))
-            config["base_model_name_or_path"] = os.path.relpath(base, path)
-            adapter.write_text(json.dumps(config, indent=2, sort_keys=True), encoding="utf-8")
+            base = Path(config["base_model_name_or_path"])
+            if base.is_dir():
+                # Others look for it from wherever they are started.
+                config["base_model_name_or_path"] = str(base.resolve())
+                adapter.write_text(json.dumps(config, indent=2, sort_keys=True), encoding="utf-8")
         (folder / "README.md").write_text(_card(recipe, step, adapter.is_file()), encoding="utf-8")
 
     write_folder(path, fill)

@@ -67,9 +67,7 @@ def load(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrained
         tokenizer = AutoTokenizer.from_pretrained(path)
         if (folder / ADAPTER).is_file():
             base = str(json.loads((folder / ADAPTER).read_text(encoding="utf-8"))["base_model_name_or_path"])
-            # An adapter of a run names its base beside the run, so that the run directory can be moved.
-            base_path = (folder / base).resolve() if base.startswith(".") else Path(base)
-            model = AutoModelForCausalLM.from_pretrained(str(base_path) if base_path.exists() else base, dtype=kind)
+            model = AutoModelForCausalLM.from_pretrained(_found(base, folder), dtype=kind)
             model = PeftModel.from_pretrained(model, path)  # type: ignore[assignment]  # the wrapper forwards everything
         else:
             model = AutoModelForCausalLM.from_pretrained(path, dtype=kind)
@@ -77,6 +75,16 @@ def load(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrained
         raise BadInput(f"The model {path} cannot be loaded: {' '.join(str(error).split())[:300]}") from None
     model.train(False)
     return model, tokenizer
+
+
+def _found(base: str, adapter: Path) -> str:
+    """The base that an adapter names; where its run directory was moved, the one that lies in it now."""
+    if Path(base).is_absolute() and not Path(base).exists():
+        # RUN/checkpoints/step-0000; the paper's recipe beside a run is RUN/paper/checkpoints/step-0000.
+        for run in adapter.resolve().parents[1:3]:
+            if (run / "base" / WHOLE).is_file():
+                return str(run / "base")
+    return base
 
 
 def with_adapters(model: PreTrainedModel, recipe: Recipe) -> PreTrainedModel:

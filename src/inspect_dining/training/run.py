@@ -274,8 +274,7 @@ class Run:
         """Writes a checkpoint, plays its selection games, and points `best` and `last` at what they are now."""
         if self.chief:
             recipe, path = self.recipe, self.dir.checkpoint(step)
-            base = self.dir.base if recipe.model == TINY else None
-            checkpoints.save(path, self.model, self.tokenizer, recipe, step, base)
+            checkpoints.save(path, self.model, self.tokenizer, recipe, step)
             cells = held_out(
                 self.dinner,
                 recipe,
