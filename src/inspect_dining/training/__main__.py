@@ -14,7 +14,6 @@ from inspect_dining.errors import BadInput
 from inspect_dining.training.recipe import TINY, Recipe, builtin, load
 
 C = TypeVar("C", bound=Callable[..., object])
-_LEARNERS = ("torch",)
 
 
 def _keys(command: C) -> C:
@@ -28,7 +27,6 @@ def _keys(command: C) -> C:
 @click.group(invoke_without_command=True, context_settings={"show_default": True})
 @click.option("--recipe", "recipe_name", default=None, help=f"{', '.join(builtin())}, or a YAML file.")
 @click.option("--preset", default=None, help="Another word for --recipe: quick (the default) or full.")
-@click.option("--learner", type=click.Choice(_LEARNERS), default="torch", help="What takes the steps.")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="The run directory.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
 @click.option("--beside/--no-beside", default=None, help="Whether the paper's recipe is run and shown beside (tiny).")
@@ -40,7 +38,6 @@ def main(
     /,
     recipe_name: str | None,
     preset: str | None,
-    learner: str,
     out: Path | None,
     resume: bool,
     beside: bool | None,

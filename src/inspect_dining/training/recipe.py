@@ -76,6 +76,22 @@ class Recipe(_Checked):
     """`tiny`, a local folder, or a hub name."""
     seed: int = Field(default=1, ge=0)
     """Keys the tiny model, the games and the sampling."""
+    learner: Literal["torch", "art"] = "torch"
+    """What takes the steps: torch in this process, or OpenPipe ART in a child process."""
+    art_python: str | None = None
+    """The interpreter that has openpipe-art."""
+    art_backend: str = "local"
+    """`local`, `serverless`, or MODULE:CLASS of another backend that the interpreter has."""
+    art_accumulate: int = Field(default=1, ge=1)
+    """Turns in an optimizer step of ART's local backend."""
+    rollouts: Literal["local", "vllm"] = "local"
+    """Who plays the training games: the model in this process, or vLLM."""
+    vllm_url: str | None = None
+    """A vLLM server that runs already, or several with commas between; None starts one."""
+    vllm_python: str | None = None
+    """The interpreter that has vLLM; None is this one."""
+    vllm_args: str = ""
+    """More arguments for the server that is started."""
 
     order: Order = "simultaneous"
     release: Release = "auto"

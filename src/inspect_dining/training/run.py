@@ -6,6 +6,7 @@ times apart.
 """
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import episode_seed
-from inspect_dining.training import checkpoints, models
+from inspect_dining.training import checkpoints, models, openpipe, vllm
 from inspect_dining.training.alarms import FATAL, Alarm, alarms
 from inspect_dining.training.curriculum import Curriculum, entropy_share
 from inspect_dining.training.learner import Learner, Update
@@ -77,6 +78,12 @@ class Run:
             BadInput: The directory, the model or the recipe do not allow it.
         """
         self.recipe, self.dir, self.watcher = recipe, directory, watcher
+        self.art: openpipe.Art | None = None
+        self.served: vllm.Rollouts | None = None
+        processes = int(os.environ.get("WORLD_SIZE", "1"))
+        if recipe.learner == "art":
+            openpipe.check(recipe, processes)
+        vllm.check(recipe, processes)
         if recipe.tensorboard and not is_tensorboard_available():
             raise BadInput("tensorboard=true needs TensorBoard: pip install tensorboard, or leave it out.")
         self.accelerator = Accelerator(
@@ -138,6 +145,24 @@ class Run:
 
     def train(self) -> None:
         """Takes the steps that are left."""
+        if self.recipe.learner == "art" and self.done < self.recipe.steps:
+            self._start_art()
+            for line in openpipe.differences(self.recipe):
+                self.watcher.line(line)
+        try:
+            if self.recipe.rollouts == "vllm" and self.done < self.recipe.steps:
+                self.served = vllm.Rollouts(
+                    self.recipe, self.dir.path, self._base(), self.dinner.policy, self.accelerator, self.watcher.line
+                )
+            self._steps()
+        finally:
+            if self.served is not None:
+                self.served.close()
+            if self.art is not None:
+                self.art.close()
+        self.accelerator.end_training()
+
+    def _steps(self) -> None:
         if self.done == 0:
             self._checkpoint(0)
         while self.done < self.recipe.steps:
@@ -156,7 +181,6 @@ class Run:
                 self._checkpoint(self.done)
             if self.done % self.recipe.save_every == 0 or self.done == self.recipe.steps:
                 self._save()
-        self.accelerator.end_training()
 
     def _step(self, step: int) -> Row:
         recipe, started = self.recipe, time.perf_counter()
@@ -172,7 +196,8 @@ class Run:
             for g in mine
             for member in range(recipe.episodes)
         ]
-        episodes = self.dinner.play(plays)
+        probed = self.served.renew(step) if self.served is not None else {}
+        episodes = (self.dinner if self.served is None else self.served.dinner).play(plays)
         played = time.perf_counter()
         rewards = [self._rewarded(play, episode) for play, episode in zip(plays, episodes, strict=True)]
         groups = [self._group(f"{step}/{g}", episodes, rewards, i * recipe.episodes) for i, g in enumerate(mine)]
@@ -186,9 +211,11 @@ class Run:
         )
         all_records: list[Record] = gather_object([episode.record for episode in episodes])
         dead: list[bool] = gather_object([group.dead for group in groups])
-        rate, entropy = self.rate(step), self.entropy()
+        rate, entropy = self.rate(step), self.entropy() if self.art is None else 0.0
         made: list[Update] = []
-        if not all(dead):
+        if self.art is not None:
+            made += [self.art.update(step, groups, rate)] if not all(dead) else []
+        elif not all(dead):
             for number in range(recipe.updates):
                 key = f"{recipe.seed}/{step}/{number}/{rank}"
                 some = sampled(weighed, recipe.pairs // processes, key, entropy) if recipe.pairs else weighed
@@ -208,7 +235,10 @@ class Run:
             "restarts": self.restarts,
             "seconds_played": played - started,
             "seconds": time.perf_counter() - started,
+            **probed,
         }
+        if self.art is not None:
+            del row["off"]  # which ART does not tell
         if self.chief:
             self.dir.keep_records(step, all_records)
         self.rows.append(row)
@@ -257,7 +287,21 @@ class Run:
         self.curriculum = Curriculum(self.recipe.stages, self.recipe.fall_back)
         models.set_trained_state(self.model, self.first)
         self.learner.optimizer.state.clear()
+        if self.art is not None:
+            self._start_art()
         self.watcher.line(f"Restart {self.restarts} from the first weights at half the rate: {raised[0]}.")
+
+    def _start_art(self) -> None:
+        """Starts OpenPipe ART from the adapters as they are now, in place of one that runs."""
+        if self.art is not None:
+            self.art.close()
+        folder, policy = self.dir.path / "art", self.dinner.policy
+        self.art = openpipe.Art(self.recipe, self._base(), folder, policy, self.tokenizer, self.done)
+
+    def _base(self) -> str:
+        """The base model as another process finds it: a whole path, or a hub name."""
+        base = self.dir.base if self.recipe.model == TINY else Path(self.recipe.model)
+        return str(base.resolve()) if base.exists() else self.recipe.model
 
     def _save(self) -> None:
         if self.chief:
