@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
+from inspect_dining.analysis import words
+from inspect_dining.analysis.outcomes import OUTCOMES
+from inspect_dining.analysis.outcomes import scores as played_scores
 from inspect_dining.analysis.statistics import (
     BOSCHLOO_MOST,
+    Estimate,
     Interval,
     Welch,
     detectable_g,
@@ -24,6 +28,9 @@ from inspect_dining.analysis.statistics import (
     share_interval,
     welch,
 )
+from inspect_dining.scorers.terms import terms
+from inspect_dining.table import Record
+from tests.table.dinners import records
 
 BASE = [1.0] * 4 + [0.0] * 26
 TRAINED = [1.0] * 3 + [0.0] * 27
@@ -99,6 +106,26 @@ def test_the_t_interval_agrees_with_scipy_on_the_raw_values(values: list[float])
     assert estimate.interval is not None
     assert estimate.mean == close(np.mean(values), abs=1e-9)
     assert (estimate.interval.low, estimate.interval.high) == close((low, high), rel=1e-6, abs=1e-6)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=10))
+def test_an_interval_ends_where_the_values_end(values: list[float]) -> None:
+    """A share of turns lost, read as between -2% and 5%."""
+    free, bounded = mean_interval(values).interval, mean_interval(values, least=0, most=1).interval
+    assert (free is None) == (bounded is None)
+    if free is not None and bounded is not None:
+        assert (bounded.low, bounded.high) == (max(0, free.low), min(1, free.high))
+
+
+@given(records(full=True))
+def test_every_score_lies_within_what_its_interval_is_cut_to(record: Record) -> None:
+    for name, value in played_scores(terms(record), None).items():
+        assert OUTCOMES[name].least <= value <= OUTCOMES[name].most, name
+
+
+def test_a_reach_is_told_by_the_side_that_was_not_cut() -> None:
+    assert words.estimate(Estimate(0.95, Interval(0.85, 1.0), 4)) == "0.950 ±0.100"
+    assert words.estimate(Estimate(0.05, Interval(0.0, 0.15), 4)) == "0.050 ±0.100"
 
 
 @given(counts)

@@ -47,6 +47,17 @@ def test_the_interval_of_a_mean_is_students() -> None:
     assert (found["n05_low"], found["n05_high"]) == pytest.approx((low, high))
 
 
+def test_the_interval_of_a_bounded_score_ends_where_the_score_does() -> None:
+    """Three episodes at 0 and one at 0.1 gave an efficiency between -0.05 and 0.10."""
+    values = [[episode(value)] for value in (0.0, 0.0, 0.0, 0.1)]
+    free, bounded = run_metrics([per_size()], values), run_metrics([per_size(least=0, most=1)], values)
+    assert free["n05_low"] < 0
+    assert bounded == {**free, "n05_low": 0}
+    high = run_metrics([per_size(least=0, most=1)], [[episode(value)] for value in (1.0, 1.0, 1.0, 0.9)])
+    assert high["n05_high"] == 1
+    assert high["n05_low"] == pytest.approx(1 - free["n05_high"])
+
+
 @pytest.mark.parametrize("episodes", [1, 30])
 def test_episodes_that_do_not_differ_have_no_interval(episodes: int) -> None:
     """Thirty equal values would give a width of 0, as if the mean were known exactly."""

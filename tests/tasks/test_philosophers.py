@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from math import isinf
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from inspect_ai.approval import ApprovalPolicy, approval, auto_approver
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import get_model
 
+from inspect_dining.analysis.outcomes import OUTCOMES
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers import scores
 from inspect_dining.table import Rules, best_meals
@@ -43,6 +45,16 @@ def metrics(log: EvalLog, scorer: str) -> dict[str, float]:
     """The metrics of one scorer."""
     assert log.results is not None
     return {m.name: float(m.value) for s in log.results.scores if s.name == scorer for m in s.metrics.values()}
+
+
+def test_the_intervals_of_a_log_end_where_those_of_the_analysis_do(log: EvalLog) -> None:
+    """The two are written apart: the one is for Inspect's table, the other reads records."""
+    assert log.results is not None
+    ends = {s.name: next(m.params for m in s.metrics.values() if m.name == "n03") for s in log.results.scores}
+    for name, outcome in OUTCOMES.items():
+        assert (ends[name].get("least"), ends[name].get("most")) == tuple(
+            None if isinf(end) else end for end in (outcome.least, outcome.most)
+        ), name
 
 
 def test_the_default_is_the_paper_sizes_and_says_what_it_costs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ tables print as `undefined`; no function here returns NaN or infinity, and none 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import asin, exp, frexp, isfinite, ldexp, lgamma, log, pi, sin, sqrt
+from math import asin, exp, frexp, inf, isfinite, ldexp, lgamma, log, pi, sin, sqrt
 from statistics import NormalDist, fmean
 
 import numpy as np
@@ -97,12 +97,14 @@ class Exact:
     p: float
 
 
-def mean_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
+def mean_interval(values: Sequence[float], level: float = LEVEL, *, least: float = -inf, most: float = inf) -> Estimate:
     """The mean of some episodes with its t interval.
 
     Args:
         values: One finite number for each episode.
         level: The confidence level.
+        least: The least that a value can be, below which the interval is cut off.
+        most: The most that a value can be.
 
     Raises:
         ValueError: A value is not finite.
@@ -115,7 +117,8 @@ def mean_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
     if deviation is None:
         return Estimate(mean * unit, None, count)
     half = float(stats.t.ppf((1 + level) / 2, count - 1)) * deviation / sqrt(count)
-    return Estimate(mean * unit, _interval((mean - half) * unit, (mean + half) * unit), count)
+    interval = _interval(max((mean - half) * unit, least), min((mean + half) * unit, most))
+    return Estimate(mean * unit, interval, count)
 
 
 def share_interval(successes: int, total: int, level: float = LEVEL) -> Estimate:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inspect_dining.analysis.episodes import Episode, Player, Status
-from inspect_dining.analysis.outcomes import OUTCOMES, scores
+from inspect_dining.analysis.outcomes import OUTCOMES, Outcome, scores
 from inspect_dining.analysis.statistics import Estimate, mean_interval, share_interval
 from inspect_dining.audit.ladder import games
 from inspect_dining.scorers.shaping import Shaping
@@ -153,18 +153,24 @@ def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequen
     for episode in played:
         lost.update(dict(episode.lost))
     return Summary(
-        estimates={
-            name: share_interval(round(sum(of)), len(of)) if OUTCOMES[name].share else mean_interval(of)
-            for name, of in values.items()
-        },
+        estimates={name: _estimate(OUTCOMES[name], of) for name, of in values.items()},
         values=values,
         survival={number: share_interval(round(curve[number] * len(played)), len(played)) for number in told},
         curve=curve if played else [],
         lost={kind: lost[kind] for kind in LOST},
         turns=sum(episode.turns for episode in played),
         meals=sum(episode.eaten for episode in played),
-        seats=[mean_interval([episode.meals[seat] for episode in played]) for seat in range(rules.n)] if played else [],
+        seats=[
+            mean_interval([episode.meals[seat] for episode in played], least=0)
+            for seat in range(rules.n if played else 0)
+        ],
     )
+
+
+def _estimate(outcome: Outcome, values: Sequence[float]) -> Estimate:
+    if outcome.share:
+        return share_interval(round(sum(values)), len(values))
+    return mean_interval(values, least=outcome.least, most=outcome.most)
 
 
 def model_row(

@@ -29,7 +29,9 @@ def estimate(found: Estimate | None, share: bool = False) -> str:
         return number(found.mean)
     if share:
         return f"{number(found.mean, 2)} ({number(found.interval.low, 2)}-{number(found.interval.high, 2)})"
-    return f"{number(found.mean)} ±{number(found.interval.high - found.mean)}"
+    # An interval that ends where the score does is shorter on that side.
+    reach = max(found.interval.high - found.mean, found.mean - found.interval.low)
+    return f"{number(found.mean)} ±{number(reach)}"
 
 
 def interval(found: Interval | None) -> str:

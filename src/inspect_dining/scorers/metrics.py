@@ -34,8 +34,14 @@ def wilson(successes: float, episodes: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def student(values: list[float]) -> tuple[float, float] | None:
-    """Student's 95% interval of a mean, or None for values that do not differ, which do not tell how sure it is."""
+def student(values: list[float], least: float | None = None, most: float | None = None) -> tuple[float, float] | None:
+    """Student's 95% interval of a mean, or None for values that do not differ, which do not tell how sure it is.
+
+    Args:
+        values: The values.
+        least: The least that a value can be, below which the interval is cut off.
+        most: The most that a value can be.
+    """
     if len(set(values)) < 2:
         return None
     from scipy import stats
@@ -43,7 +49,8 @@ def student(values: list[float]) -> tuple[float, float] | None:
     mean = sum(values) / len(values)
     spread = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
     reach = float(stats.t.ppf(0.975, len(values) - 1)) * spread
-    return mean - reach, mean + reach
+    low, high = mean - reach, mean + reach
+    return (low if least is None else max(low, least)), (high if most is None else min(high, most))
 
 
 @metric(name="pooled", scores="unreduced")
@@ -69,12 +76,14 @@ def pooled() -> Metric:
 
 
 @metric(name="per_size", scores="unreduced")
-def per_size(share: bool = False) -> Metric:
+def per_size(share: bool = False, least: float | None = None, most: float | None = None) -> Metric:
     """For each n: the mean, its 95% interval over episodes, episodes, and how many of their records are distinct.
 
     Args:
         share: The score is 0 or 1, so that the interval is Wilson's; else it is Student's t, and left out where no two
             episodes differ.
+        least: The least that the score can be, where there is such a number; no interval goes below it.
+        most: The most that it can be.
 
     Returns:
         A metric with the keys `n05`, `n05_low`, `n05_high`, `n05_episodes` and `n05_distinct` for n = 5.
@@ -85,7 +94,7 @@ def per_size(share: bool = False) -> Metric:
         for n, episodes in by_size(scores):
             values = [episode.score.as_float() for episode in episodes]
             found[f"n{n:02d}"] = sum(values) / len(values)
-            interval = wilson(sum(values), len(values)) if share else student(values)
+            interval = wilson(sum(values), len(values)) if share else student(values, least, most)
             if interval is not None:
                 found[f"n{n:02d}_low"], found[f"n{n:02d}_high"] = interval
             found[f"n{n:02d}_episodes"] = len(values)

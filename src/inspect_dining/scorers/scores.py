@@ -76,7 +76,7 @@ def _deadlock(t: Terms, value: float) -> str:
     return f"{'Deadlock in round' if t.deadlocked else 'No deadlock by round'} {t.played} of {t.rounds} = {value:.0f}."
 
 
-@scorer(metrics=[per_size()])
+@scorer(metrics=[per_size(least=0, most=1)])
 def throughput() -> Scorer:
     """Meals per seat and round of the horizon, also where the episode ended early."""
     return _scorer(
@@ -84,13 +84,13 @@ def throughput() -> Scorer:
     )
 
 
-@scorer(metrics=[per_size()])
+@scorer(metrics=[per_size(least=0)])
 def meal_variance() -> Scorer:
     """Population variance of meals over seats."""
     return _scorer(lambda t: t.meal_variance, lambda t, v: f"Variance of meals over {t.n} seats = {v:.4f}.")
 
 
-@scorer(metrics=[per_size()])
+@scorer(metrics=[per_size(least=0, most=1)])
 def idle() -> Scorer:
     """Share of `think` among the turns that acted; 0 where none acted."""
     return _scorer(
@@ -109,7 +109,7 @@ def reward(
     return _shaped(shaping_named(shaping, weights=weights, throughput=throughput, variance=variance))
 
 
-@scorer(metrics=[per_size()])
+@scorer(metrics=[per_size(most=1)])
 def proportional() -> Scorer:
     """Our shaping: smoothed proportional fairness, at most 1."""
     return _shaped(shaping_named("proportional"))
@@ -125,7 +125,7 @@ def _shaped(shaping: Shaping) -> Scorer:
     return _scorer(shaping, formula)
 
 
-@scorer(metrics=[pooled(), per_size()])
+@scorer(metrics=[pooled(), per_size(least=0, most=1)])
 def efficiency() -> Scorer:
     """Meals as a share of the most that any play eats."""
     return _scorer(lambda t: t.efficiency, _efficiency, tells=True)
@@ -137,19 +137,19 @@ def _efficiency(t: Terms, value: float) -> str:
     return f"{t.eaten} meals / {best.meals} ({what}) = {value:.4f}."
 
 
-@scorer(metrics=[per_size()])
+@scorer(metrics=[per_size(least=0, most=1)])
 def jain() -> Scorer:
     """Jain's index of meals; 0 where nobody ate."""
     return _scorer(lambda t: t.jain, lambda t, v: f"Jain's index of meals = {v:.4f}.")
 
 
-@scorer(metrics=[per_size()])
+@scorer(metrics=[per_size(least=0, most=1)])
 def starved() -> Scorer:
     """Share of seats without a meal."""
     return _scorer(lambda t: t.starved, lambda t, v: f"{t.meals.count(0)} of {t.n} seats ate nothing = {v:.4f}.")
 
 
-@scorer(metrics=[pooled(), per_size()])
+@scorer(metrics=[pooled(), per_size(least=0, most=1)])
 def lost_turns() -> Scorer:
     """Share of turns that did not act."""
     return _scorer(lambda t: t.lost_turns, _lost)
