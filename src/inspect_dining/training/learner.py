@@ -11,6 +11,7 @@ import torch
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
 
 from inspect_dining.errors import BadInput
+from inspect_dining.training.diversity import Apart, pull
 from inspect_dining.training.objective import Pair
 from inspect_dining.training.policy import Policy, parameters
 
@@ -24,12 +25,14 @@ class Update:
         gradient: Norm of the gradient before clipping.
         entropy: Mean entropy of a reply in nats, weighed as the turns are.
         off: Mean absolute difference of log-probabilities between learner and sampler, a token.
+        information: Nats that a seat's number tells about its first move; None where no bonus is on it.
     """
 
     pairs: int
     gradient: float
     entropy: float
     off: float
+    information: float | None = None
 
 
 class Learner:
@@ -68,12 +71,13 @@ class Learner:
         self.trained = parameters(policy.model)
         self.optimizer = torch.optim.Adam(self.trained, lr=0.0, betas=betas)
 
-    def gradient(self, given: Sequence[Pair], entropy: float = 0.0) -> Update:
+    def gradient(self, given: Sequence[Pair], entropy: float = 0.0, apart: Apart | None = None) -> Update:
         """Leaves in the parameters' `grad` the gradient of the loss, summed over processes.
 
         Args:
             given: This process's pairs.
             entropy: The entropy coefficient: positive rewards entropy, negative punishes it.
+            apart: The bonus on seats that act apart.
         """
         self.policy.model.train()
         self.optimizer.zero_grad(set_to_none=True)
@@ -96,13 +100,16 @@ class Learner:
                 shares += float(share.sum())
                 off += float(((logps - sampled).abs() * exists).sum())
                 tokens += float(exists.sum())
+        information = pull(self.policy, apart, self.micro_tokens) if apart else None
         self._sum_over_processes()
         norm = float(torch.nn.utils.clip_grad_norm_(self.trained, float("inf")))
-        return Update(len(given), norm, spread / shares if shares else 0.0, off / tokens if tokens else 0.0)
+        return Update(
+            len(given), norm, spread / shares if shares else 0.0, off / tokens if tokens else 0.0, information
+        )
 
-    def update(self, given: Sequence[Pair], rate: float, entropy: float = 0.0) -> Update:
+    def update(self, given: Sequence[Pair], rate: float, entropy: float = 0.0, apart: Apart | None = None) -> Update:
         """Takes one step of Adam; a gradient that is not finite stops the run before it touches a weight."""
-        made = self.gradient(given, entropy)
+        made = self.gradient(given, entropy, apart)
         if not torch.isfinite(torch.tensor(made.gradient)):
             raise BadInput("The gradient is not finite, so no step was taken; lower the rate, or train in float32.")
         torch.nn.utils.clip_grad_norm_(self.trained, self.clip)

@@ -26,6 +26,7 @@ from inspect_dining.table.rules import episode_seed
 from inspect_dining.training import checkpoints, models, openpipe, vllm
 from inspect_dining.training.alarms import FATAL, Alarm, alarms
 from inspect_dining.training.curriculum import Curriculum, entropy_share
+from inspect_dining.training.diversity import apart, first_replies
 from inspect_dining.training.learner import Learner, Update
 from inspect_dining.training.measure import Cell, held_out, step_row
 from inspect_dining.training.objective import Group, pairs, sampled
@@ -151,9 +152,7 @@ class Run:
                 self.watcher.line(line)
         try:
             if self.recipe.rollouts == "vllm" and self.done < self.recipe.steps:
-                self.served = vllm.Rollouts(
-                    self.recipe, self.dir.path, self._base(), self.dinner.policy, self.accelerator, self.watcher.line
-                )
+                self._serve()
             self._steps()
         finally:
             if self.served is not None:
@@ -216,10 +215,13 @@ class Run:
         if self.art is not None:
             made += [self.art.update(step, groups, rate)] if not all(dead) else []
         elif not all(dead):
+            replies = gather_object(first_replies(groups)) if recipe.diversity else []
+            bonus = self.diversity()
+            pulled = apart(groups, replies, recipe.groups, bonus) if bonus else None
             for number in range(recipe.updates):
                 key = f"{recipe.seed}/{step}/{number}/{rank}"
                 some = sampled(weighed, recipe.pairs // processes, key, entropy) if recipe.pairs else weighed
-                made.append(self.learner.update(some, rate, entropy))
+                made.append(self.learner.update(some, rate, entropy, pulled))
         row = step_row(all_records, self.reward)
         row |= {
             "step": step,
@@ -237,6 +239,8 @@ class Run:
             "seconds": time.perf_counter() - started,
             **probed,
         }
+        if made and made[0].information is not None:
+            row["information"] = made[0].information
         if self.art is not None:
             del row["off"]  # which ART does not tell
         if self.chief:
@@ -280,6 +284,11 @@ class Run:
             ramp=max(1, left - begun),
         )
 
+    def diversity(self) -> float:
+        """What the seats are paid for acting apart: it falls steadily to 0."""
+        recipe, gone = self.recipe, (self.done - self.since) / (self.recipe.steps - self.since)
+        return recipe.diversity * max(0.0, 1 - gone / recipe.diversity_until)
+
     def _restart(self, raised: Sequence[Alarm]) -> None:
         """Goes back to the first weights and games with half the rate; steps already taken are not given back."""
         self.restarts += 1
@@ -289,6 +298,8 @@ class Run:
         self.learner.optimizer.state.clear()
         if self.art is not None:
             self._start_art()
+            if self.served is not None:
+                self._serve()
         self.watcher.line(f"Restart {self.restarts} from the first weights at half the rate: {raised[0]}.")
 
     def _start_art(self) -> None:
@@ -297,6 +308,17 @@ class Run:
             self.art.close()
         folder, policy = self.dir.path / "art", self.dinner.policy
         self.art = openpipe.Art(self.recipe, self._base(), folder, policy, self.tokenizer, self.done)
+
+    def _serve(self) -> None:
+        """Starts vLLM, or asks the server that ART has started."""
+        if self.served is not None:
+            self.served.close()
+        recipe = self.recipe
+        if self.art is not None and self.art.url and recipe.vllm_url is None and recipe.art_backend != "serverless":
+            recipe = recipe.model_copy(update={"vllm_url": self.art.url})
+        self.served = vllm.Rollouts(
+            recipe, self.dir.path, self._base(), self.dinner.policy, self.accelerator, self.watcher.line
+        )
 
     def _base(self) -> str:
         """The base model as another process finds it: a whole path, or a hub name."""
