@@ -120,7 +120,8 @@ def pull(policy: Policy, given: Apart, micro_tokens: int) -> float:
         (slope,) = torch.autograd.grad(found, table)
         weights = (-given.coefficient * opening.share * slope).flatten()
         for start, chunk in zip(range(0, len(rows), size), chunks, strict=True):
-            (weights[start : start + size] * _logps(policy, chunk)).sum().backward()
+            weighed = (weights[start : start + size] * _logps(policy, chunk)).sum()
+            weighed.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return total
 
 
