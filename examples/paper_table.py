@@ -8,7 +8,7 @@ It asks nothing. Run again with the same folder, it goes on where it stopped: ga
 and models can be added. How each system is served and what it needs is told by `python -m inspect_dining models`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 import click
@@ -16,6 +16,7 @@ from inspect_ai import eval_set
 
 # Not exported, but what Inspect says of a missing key or package; its own command line catches it just so.
 from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.util import DisplayType
 from rich.text import Text
@@ -50,6 +51,22 @@ def seated(name: str, thinking: bool) -> Model:
 def sentence(error: PrerequisiteError) -> str:
     """What Inspect says, without its colours and lines."""
     return " ".join(Text.from_markup(str(error.message)).plain.split()).removeprefix("ERROR: ")
+
+
+def same_games(folder: str, asked: Mapping[str, object]) -> None:
+    """Refuses a folder with the logs of other games, to which Inspect would add these.
+
+    Raises:
+        BadInput: The logs there are of other games.
+    """
+    for info in list_eval_logs(folder):
+        had = read_eval_log(info, header_only=True).eval.task_args
+        for key, wanted in asked.items():
+            if had.get(key) != wanted:
+                raise BadInput(
+                    f"{folder} holds games played with {key}={had.get(key)}, not {wanted}: "
+                    "give the same options as then, or another --log-dir."
+                )
 
 
 @click.command()
@@ -95,11 +112,13 @@ def main(
     click.echo(f"less those that lie in {folder}:")
     click.echo("".join(f"  {name}\n" for name in names), nl=False)
     models = [seated(name, thinking) for name in names]
+    asked = {"n": list(sizes), "episodes": games, "rounds": rounds}
+    same_games(folder, asked)
     try:
         done, logs = eval_set(
             "inspect_dining/philosophers",
             model=models,
-            task_args={"n": list(sizes), "episodes": games, "rounds": rounds},
+            task_args=asked,
             log_dir=folder,
             retry_attempts=retries,
             continue_on_fail=True,
