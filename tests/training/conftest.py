@@ -13,8 +13,10 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
 
 from inspect_dining.table.rules import Rules
 from inspect_dining.training.models import dinner
-from inspect_dining.training.recipe import Recipe
+from inspect_dining.training.recipe import Recipe, load
 from inspect_dining.training.rollouts import Dinner
+from inspect_dining.training.run import tiny_base
+from inspect_dining.training.rundir import Row
 from inspect_dining.training.tiny import tiny_model, tiny_tokenizer
 from inspect_dining.training.warmup import school
 
@@ -52,6 +54,24 @@ def speaker(tokenizer: PreTrainedTokenizerBase, tmp_path_factory: pytest.TempPat
     school(dinner(model, tokenizer, Recipe()), seed=5, most_drill_steps=0, imitation_steps=50, batch=64, rate=1e-2)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+class _Unheard:
+    """Takes the lines of a run and shows none."""
+
+    def line(self, text: str) -> None:
+        return
+
+    def step(self, row: Row, total: int) -> None:
+        return
+
+
+@pytest.fixture(scope="session", params=[11, 12])
+def schooled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny model as a run begins with it, of two seeds; it takes a minute, for slow tests."""
+    folder = tmp_path_factory.mktemp("schooled") / "base"
+    tiny_base(load("quick", {"seed": request.param}), folder, _Unheard())
     return folder
 
 
