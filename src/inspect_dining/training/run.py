@@ -317,7 +317,13 @@ class Run:
         if self.art is not None and self.art.url and recipe.vllm_url is None and recipe.art_backend != "serverless":
             recipe = recipe.model_copy(update={"vllm_url": self.art.url})
         self.served = vllm.Rollouts(
-            recipe, self.dir.path, self._base(), self.dinner.policy, self.accelerator, self.watcher.line
+            recipe,
+            self.dir.path,
+            self._base(),
+            self.dinner.policy,
+            self.tokenizer,
+            self.accelerator,
+            self.watcher.line,
         )
 
     def _base(self) -> str:
