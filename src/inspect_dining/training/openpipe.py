@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -118,26 +118,11 @@ def differences(recipe: Recipe) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """Where the newest adapter is served, if the backend serves it.
-
-    Attributes:
-        url: The base URL of an OpenAI-compatible server, up to `/v1`.
-        key: Its API key.
-        model: The name of the newest adapter there.
-    """
-
-    url: str
-    key: str
-    model: str
-
-
 class Art:
     """A child process that trains.
 
     Attributes:
-        serving: Where the newest adapter is served; None if the backend does not say.
+        url: Where the backend serves the model, up to `/v1`; empty if it does not.
     """
 
     def __init__(
@@ -157,7 +142,6 @@ class Art:
             BadInput: ART cannot begin, in its own words.
         """
         self.recipe, self.folder, self.policy = recipe, folder, policy
-        self.serving: Serving | None = None
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         save(folder / "start", policy.model, tokenizer, recipe, step)
@@ -179,8 +163,10 @@ class Art:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
+                # Its litellm would look for a price list on the network at every start.
+                env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", **os.environ},
             )
-        self._answer("ready")
+        self.url = str(self._answer("ready")["url"])
 
     def update(self, step: int, groups: Sequence[Group], rate: float) -> Update:
         """Trains a step's groups and takes up the adapter that comes back.
@@ -224,22 +210,20 @@ class Art:
             self.process.kill()
             self.process.wait()
 
-    def _answer(self, wanted: str) -> None:
-        """Waits for the child's next answer."""
+    def _answer(self, wanted: str) -> Mapping[str, object]:
+        """The child's next answer, once it comes."""
         line = self.process.stdout.readline() if self.process.stdout is not None else ""
-        told = json.loads(line) if line.strip() else {}
+        told: dict[str, object] = json.loads(line) if line.strip() else {}
         if "error" in told:
-            raise BadInput(f"OpenPipe ART stopped: {' '.join(told['error'].split())[:500]} (more in {self.log})")
-        if wanted not in told:
+            raise BadInput(f"OpenPipe ART stopped: {' '.join(str(told['error']).split())[:500]} (more in {self.log})")
+        if told.get("answer") != wanted:
             raise self._stopped()
-        where = told["ready"] if wanted == "ready" else told
-        self.serving = Serving(where["url"], where["key"], where["model"]) if where.get("url") else None
+        return told
 
     def _stopped(self) -> BadInput:
-        said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return BadInput(
-            f"OpenPipe ART stopped without a word ({said[-1][:300] if said else 'nothing'}); see {self.log}."
-        )
+        said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["nothing"]
+        last = said[-1][:300]
+        return BadInput(f"OpenPipe ART stopped without an answer; the last that it printed: {last} (in {self.log})")
 
 
 def take_up(model: PreTrainedModel, folder: Path) -> None:

@@ -5,8 +5,8 @@
 
 FOLDER holds `setup.json` and `start/`, the adapter to begin with. For every line of input, the name of a step, the
 groups in `STEP.json` are trained; what comes of it is the folder `STEP`, an adapter with `trained.json`, written whole
-or not at all. Every line of output is a JSON object: `ready`, `trained` or `error`. All that ART itself prints goes to
-the error output.
+or not at all. Every line of output is a JSON object, whose `answer` is `ready` or `trained`, or that has an `error`.
+All that ART itself prints goes to the error output.
 """
 
 import asyncio
@@ -230,17 +230,10 @@ async def serve(folder: Path, answer: Callable[[Mapping[str, object]], None]) ->
         model = model_of(setup, folder)
         await model.register(backend)
 
-        def serving() -> dict[str, object]:
-            return {
-                "url": model.inference_base_url,
-                "key": model.inference_api_key,
-                "model": model.get_inference_name(),
-            }
-
-        answer({"ready": serving()})
+        answer({"answer": "ready", "url": model.inference_base_url})
         while name := (await asyncio.to_thread(sys.stdin.readline)).strip():
             await train(backend, model, folder, name)
-            answer({"trained": name, **serving()})
+            answer({"answer": "trained"})
     finally:
         await backend.close()
 
