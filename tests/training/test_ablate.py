@@ -17,11 +17,14 @@ def test_the_variants_are_the_paper_and_all_combinations_of_its_proposals() -> N
     made = {variant.name: variant.recipe for variant in variants(recipe)}
     assert list(made) == [
         "paper", "none", "curriculum", "best", "best+curriculum", "reward", "reward+curriculum", "reward+best",
-        "reward+best+curriculum",
+        "reward+best+curriculum", "all but diversity",
     ]  # fmt: skip
     assert made["reward+best+curriculum"] == recipe
     for name, one in made.items():
         if name == "paper":
+            continue
+        if name == "all but diversity":
+            assert one == recipe.model_copy(update={"diversity": 0.0})
             continue
         assert (one.shaping == recipe.shaping) == ("reward" in name)
         assert (one.keep == "best") == ("best" in name)
@@ -36,6 +39,7 @@ def test_the_variants_are_the_paper_and_all_combinations_of_its_proposals() -> N
 def test_runs_on_disk_are_not_run_again_and_another_recipe_is_refused(
     speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Nor is a run that only keeps another checkpoint; it comes to what it would have come to by itself."""
     recipe = Recipe(
         model=str(speaker),
         steps=1,
@@ -56,6 +60,10 @@ def test_runs_on_disk_are_not_run_again_and_another_recipe_is_refused(
     found = ablate(recipe, [1, 2], tmp_path, told=lines.append)
     assert lines[0] == "4 runs, 0 of them done."
     assert {name: len(tables) for name, tables in found.items()} == {"none": 2, "best": 2}
+    monkeypatch.setattr(module, "variants", lambda recipe: some[:1])
+    assert ablate(recipe, [1], tmp_path / "alone")["none"] == found["none"][:1]
+    assert (tmp_path / "none-1" / "best").resolve().name == "step-0001"
+    monkeypatch.setattr(module, "variants", lambda recipe: some)
     again: list[str] = []
     assert ablate(recipe, [1, 2], tmp_path, told=again.append) == found
     assert again == ["4 runs, 4 of them done."]

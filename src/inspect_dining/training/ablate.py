@@ -2,8 +2,9 @@
 
 The proposals are those of arXiv 2606.07845: another reward, the best checkpoint instead of the last, a curriculum. The
 eight combinations of a recipe's own answers to them are run (none, each alone, each left out, all), with several seeds,
-all from the same first weights of a seed; beside them the paper's recipe as it is. A run that is on disk is not run
-again, and one that was killed goes on.
+all from the same first weights of a seed; beside them the paper's recipe as it is, and all three without the bonus on
+seats that act apart, which the eight share. Two combinations that only keep another checkpoint are trained once. A run
+that is on disk is not run again, and one that was killed goes on.
 """
 
 import json
@@ -11,17 +12,19 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import isnan, nan
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 
+import yaml
 from rich.table import Table
 from scipy import stats
 
 from inspect_dining.errors import BadInput
-from inspect_dining.training.checkpoints import write_text
+from inspect_dining.training.checkpoints import write_folder, write_text
 from inspect_dining.training.recipe import TINY, Recipe, Stage, load
 
 PROPOSALS = ("reward", "best", "curriculum")
@@ -62,6 +65,8 @@ def variants(recipe: Recipe) -> list[Variant]:
         for name in PROPOSALS:
             changes |= {} if name in names else without[name]
         made.append(Variant("+".join(names) or "none", recipe.model_copy(update=changes)))
+    if recipe.diversity:
+        made.append(Variant("all but diversity", recipe.model_copy(update={"diversity": 0.0})))
     return made
 
 
@@ -84,19 +89,31 @@ class _Unseen:
         return
 
 
-def work(job: Job) -> Job:
-    """Runs one job to its end, or goes on with it."""
+def work(jobs: Sequence[Job]) -> list[Job]:
+    """Runs the first job to its end, or goes on with it; the others only keep another checkpoint of the same run."""
     import torch
 
     from inspect_dining.training.run import Run
     from inspect_dining.training.rundir import RunDir
 
-    if job.recipe.model == TINY:
+    first, *twins = jobs
+    if first.recipe.model == TINY:
         torch.set_num_threads(1)
-    run = Run(job.recipe, RunDir(job.path), _Unseen(), resume=(job.path / "recipe.yaml").exists())
+    run = Run(first.recipe, RunDir(first.path), _Unseen(), resume=(first.path / "recipe.yaml").exists())
     run.train()
     run.test()
-    return job
+    for twin in twins:
+        write_folder(twin.path, partial(_copy, first.path, twin.recipe))
+        run = Run(twin.recipe, RunDir(twin.path), _Unseen(), resume=True)
+        run.settle()
+        run.test()
+    return list(jobs)
+
+
+def _copy(run: Path, recipe: Recipe, folder: Path) -> None:
+    """Copies a run, but for what it came to, under another recipe."""
+    shutil.copytree(run, folder, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("table.json"))
+    write_text(folder / "recipe.yaml", yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False))
 
 
 def teach(recipe: Recipe, path: Path) -> Path:
@@ -132,19 +149,23 @@ def ablate(
     ]
     for job in all_jobs:
         _refuse_another(job)
-    left = [job for job in all_jobs if not (job.path / "table.json").is_file()]
-    told(f"{len(all_jobs)} runs, {len(all_jobs) - len(left)} of them done.")
+    finished = {job.path for job in all_jobs if (job.path / "table.json").is_file()}
+    told(f"{len(all_jobs)} runs, {len(finished)} of them done.")
+    twins: dict[Recipe, list[Job]] = {}
+    for job in all_jobs:
+        twins.setdefault(job.recipe.model_copy(update={"keep": "best"}), []).append(job)
+    left = [some for some in twins.values() if not finished.issuperset(job.path for job in some)]
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         if recipe.model == TINY:
             missing = [seed for seed in seeds if not (out / f"base-{seed}").is_dir()]
             taught = [pool.submit(teach, recipe.model_copy(update={"seed": s}), out / f"base-{s}") for s in missing]
             for done in as_completed(taught):
                 told(f"Taught {done.result().name}.")
-            for job in left:
-                if not (job.path / "base").is_dir():
-                    shutil.copytree(out / f"base-{job.recipe.seed}", job.path / "base")
-        for ended in as_completed([pool.submit(work, job) for job in left]):
-            told(f"Done: {ended.result().path.name}.")
+            for first, *_ in left:
+                if not (first.path / "base").is_dir():
+                    shutil.copytree(out / f"base-{first.recipe.seed}", first.path / "base")
+        for ended in as_completed([pool.submit(work, some) for some in left]):
+            told(f"Done: {', '.join(job.path.name for job in ended.result())}.")
     found: dict[str, list[dict[str, object]]] = {}
     for job in all_jobs:
         found.setdefault(job.name, []).append(json.loads((job.path / "table.json").read_text(encoding="utf-8")))

@@ -359,13 +359,8 @@ class Run:
             meals = fmean(cell.numbers["meals"] * cell.n for cell in cells)
             found = checkpoints.candidate(step, [cell.rewards for cell in cells], meals, checkpoints.weights_hash(path))
             self.dir.append("selection.jsonl", found.to_dict())
-            choice = self.choice()
             checkpoints.point(self.dir.last, path)
-            checkpoints.point(self.dir.best, self.dir.checkpoint(choice.step))
-            checkpoints.write_text(
-                self.dir.path / "choice.json",
-                json.dumps({"step": choice.step, "reason": choice.reason, "last": step}, indent=2) + "\n",
-            )
+            self.settle()
             shown = ", ".join(
                 f"n={cell.n} {'greedy' if cell.greedy else 'sampled'}: deadlock {cell.numbers['deadlock']:.2f}"
                 f" efficiency {cell.numbers['efficiency']:.2f}"
@@ -373,6 +368,15 @@ class Run:
             )
             self.watcher.line(f"Checkpoint {step}: {found.mean:.3f} +- {found.error:.3f} ({shown})")
         self.accelerator.wait_for_everyone()
+
+    def settle(self) -> None:
+        """Points `best` at the checkpoint that the recipe keeps, of those that there are, and writes why."""
+        choice, last = self.choice(), int(self.dir.rows("selection.jsonl")[-1]["step"])
+        checkpoints.point(self.dir.best, self.dir.checkpoint(choice.step))
+        checkpoints.write_text(
+            self.dir.path / "choice.json",
+            json.dumps({"step": choice.step, "reason": choice.reason, "last": last}, indent=2) + "\n",
+        )
 
     def choice(self) -> checkpoints.Choice:
         """Which checkpoint is the result so far, by the recipe's way to keep one."""
