@@ -139,7 +139,7 @@ class Recipe(_Checked):
     entropy_from: float = Field(default=0.6, ge=0, lt=1)
     """The share of the run at which the entropy coefficient begins to grow from 0."""
     diversity: float = Field(default=0.0, ge=0)
-    """What seats are paid for first moves that differ, a nat of information of the seat number on them (`diversity.py`)."""
+    """What seats are paid for first moves that differ, a nat of information of seat on move (see `diversity.py`)."""
     diversity_until: float = Field(default=0.45, gt=0, le=1)
     """The share of the run at which that bonus has faded to 0."""
     cap: float = Field(default=2.0, ge=1)
