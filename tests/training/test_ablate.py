@@ -1,5 +1,6 @@
 """The ablation: what its variants are, and that it does no work twice."""
 
+from concurrent.futures import ThreadPoolExecutor
 from math import isnan
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def test_runs_on_disk_are_not_run_again_and_another_recipe_is_refused(
     assert lines[0] == "4 runs, 0 of them done."
     assert {name: len(tables) for name, tables in found.items()} == {"none": 2, "best": 2}
     monkeypatch.setattr(module, "variants", lambda recipe: some[:1])
+    monkeypatch.setattr(module, "ProcessPoolExecutor", lambda jobs, mp_context: ThreadPoolExecutor(jobs))
     assert ablate(recipe, [1], tmp_path / "alone")["none"] == found["none"][:1]
     assert (tmp_path / "none-1" / "best").resolve().name == "step-0001"
     monkeypatch.setattr(module, "variants", lambda recipe: some)

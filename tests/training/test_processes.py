@@ -13,7 +13,8 @@ from inspect_dining.training.rundir import RunDir
 
 ARGUMENTS = (
     "--recipe=quick", "--steps=2", "--groups=3", "--episodes=3", "--stages=3x5", "--pairs=0", "--updates=1",
-    "--entropy=0", "--diversity=0.5", "--checkpoint-every=2", "--select-sizes=3", "--select-rounds=5", "--select-episodes=2",
+    "--entropy=0", "--diversity=0.5", "--checkpoint-every=2", "--select-sizes=3", "--select-rounds=5",
+    "--select-episodes=2",
     "--test-sizes=3", "--test-rounds=5", "--test-episodes=2", "--log-episodes=0", "--no-beside", "--rate=1e-4",
     "--rate-last=1e-4",
 )  # fmt: skip
