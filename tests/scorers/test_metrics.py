@@ -49,13 +49,12 @@ def test_the_interval_of_a_mean_is_students() -> None:
 
 def test_the_interval_of_a_bounded_score_ends_where_the_score_does() -> None:
     """Three episodes at 0 and one at 0.1 gave an efficiency between -0.05 and 0.10."""
-    values = [[episode(value)] for value in (0.0, 0.0, 0.0, 0.1)]
-    free, bounded = run_metrics([per_size()], values), run_metrics([per_size(least=0, most=1)], values)
-    assert free["n05_low"] < 0
-    assert bounded == {**free, "n05_low": 0}
-    high = run_metrics([per_size(least=0, most=1)], [[episode(value)] for value in (1.0, 1.0, 1.0, 0.9)])
-    assert high["n05_high"] == 1
-    assert high["n05_low"] == pytest.approx(1 - free["n05_high"])
+    free = stats.ttest_1samp([0.0, 0.0, 0.0, 0.1], 0).confidence_interval(0.95)
+    assert free.low < 0
+    few = run_metrics([per_size(least=0, most=1)], [[episode(value)] for value in (0.0, 0.0, 0.0, 0.1)])
+    assert (few["n05_low"], few["n05_high"]) == pytest.approx((0, free.high))
+    most = run_metrics([per_size(least=0, most=1)], [[episode(value)] for value in (1.0, 1.0, 1.0, 0.9)])
+    assert (most["n05_low"], most["n05_high"]) == pytest.approx((1 - free.high, 1))
 
 
 @pytest.mark.parametrize("episodes", [1, 30])
