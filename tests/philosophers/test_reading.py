@@ -145,6 +145,7 @@ def test_arguments_that_say_nothing_are_none(arguments: object) -> None:
         0,
         False,
         float("nan"),
+        float("inf"),
         "left",
         "[]",
         "{",

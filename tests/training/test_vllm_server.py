@@ -18,7 +18,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.table.rules import Rules
 from inspect_dining.training.rollouts import TOOLS
 from inspect_dining.training.tiny import tiny_tokenizer
-from inspect_dining.training.vllm_server import LIKE_TRAINING, Server
+from inspect_dining.training.vllm_server import Server, served_template
 
 SERVER = """
 import http.server, signal, subprocess, sys, time
@@ -188,14 +188,14 @@ def test_the_tools_of_an_evaluation_are_shown_as_in_training() -> None:
     """Inspect's `vllm/` writes `strict: true` into every tool, which no training prompt has."""
     tokenizer = tiny_tokenizer(Rules(n=5))
     chat = [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]
-    plain = [dict(tool) for tool in TOOLS]
+    plain = [dict[object, object](tool.items()) for tool in TOOLS]
     strict = copy.deepcopy(plain)
     for tool in strict:
         assert isinstance(tool["function"], dict)
         tool["function"]["strict"] = True
-    template = LIKE_TRAINING + tokenizer.get_chat_template(tools=plain)
-    trained = tokenizer.apply_chat_template(chat, tools=plain, tokenize=False)
-    assert tokenizer.apply_chat_template(chat, tools=strict, chat_template=template, tokenize=False) == trained
-    assert tokenizer.apply_chat_template(chat, tools=strict, tokenize=False) != trained
+    template = served_template(tokenizer)
+    trained = tokenizer.apply_chat_template(chat, tools=[*plain], tokenize=False)
+    assert tokenizer.apply_chat_template(chat, tools=[*strict], chat_template=template, tokenize=False) == trained
+    assert tokenizer.apply_chat_template(chat, tools=[*strict], tokenize=False) != trained
     bare = tokenizer.apply_chat_template(chat, chat_template=template, tokenize=False)
     assert bare == tokenizer.apply_chat_template(chat, tokenize=False)

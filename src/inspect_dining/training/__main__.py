@@ -110,6 +110,20 @@ def ablate(recipe_name: str, seeds: str, settings: Sequence[str], jobs: int, out
     )
 
 
+@main.command()
+@click.argument("model")
+def template(model: str) -> None:
+    """Prints the chat template with which a server shows tools as training does; MODEL is a folder or a hub name.
+
+    For `vllm serve MODEL --chat-template FILE`, where a trained model is evaluated by `vllm/`.
+    """
+    _quiet()
+    from inspect_dining.training.models import load as loaded
+    from inspect_dining.training.vllm_server import served_template
+
+    click.echo(served_template(loaded(model)[1]), nl=False)
+
+
 def _quiet() -> None:
     """Keeps the libraries' own chatter out of the display."""
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")

@@ -35,8 +35,8 @@ from inspect_dining.training.checkpoints import write_folder, write_text
 from inspect_dining.training.models import ADAPTER, read_text
 from inspect_dining.training.policy import Policy, Reply
 from inspect_dining.training.recipe import TINY, Recipe, size
-from inspect_dining.training.rollouts import TOOLS, Dinner
-from inspect_dining.training.vllm_server import LIKE_TRAINING, Server
+from inspect_dining.training.rollouts import Dinner
+from inspect_dining.training.vllm_server import Server, served_template
 
 REQUESTS = 64
 """Requests in flight at once, over all servers."""
@@ -314,7 +314,7 @@ class Rollouts:
             if recipe.vllm_url is None:
                 told(f"Starting vLLM; what it says goes to {folder / 'vllm.log'}.")
                 template = folder / "chat_template.jinja"
-                write_text(template, LIKE_TRAINING + tokenizer.get_chat_template(tools=[dict(tool) for tool in TOOLS]))
+                write_text(template, served_template(tokenizer))
                 self._server = Server(
                     model,
                     folder / "vllm.log",

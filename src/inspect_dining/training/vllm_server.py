@@ -18,8 +18,10 @@ from types import TracebackType
 from typing import Self
 
 import httpx
+from transformers import PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
+from inspect_dining.training.rollouts import TOOLS
 
 BASE = "base"
 """The name under which the server answers without an adapter."""
@@ -37,7 +39,7 @@ ENVIRONMENT = {
 }
 """What the server is started with where the environment does not say otherwise."""
 
-LIKE_TRAINING = """\
+_PLAIN_TOOLS = """\
 {%- if tools -%}
     {%- set plain = namespace(tools=[]) -%}
     {%- for tool in tools -%}
@@ -46,10 +48,6 @@ LIKE_TRAINING = """\
     {%- endfor -%}
     {%- set tools = plain.tools -%}
 {%- endif -%}
-"""
-"""Put before a chat template, it leaves out the `strict: true` that Inspect's `vllm/` adds to every tool.
-
-Without it a model would be evaluated with another prompt than it was trained with.
 """
 
 _BOOT = """
@@ -190,6 +188,15 @@ class Server:
         self._process.wait()
         if pipe is not None:
             pipe.close()
+
+
+def served_template(tokenizer: PreTrainedTokenizerBase) -> str:
+    """A tokenizer's chat template, made to show the tools of an evaluation as training shows them.
+
+    Inspect's `vllm/` adds `strict: true` to every tool, which Qwen's template would write into the prompt; here it is
+    left out.
+    """
+    return _PLAIN_TOOLS + tokenizer.get_chat_template(tools=[dict(tool) for tool in TOOLS])
 
 
 def _with_vllm(python: str) -> None:
