@@ -178,7 +178,9 @@ class Server:
 
     def close(self) -> None:
         """Ends the server and all processes of its group."""
-        pipe = self._process.stdin
+        pipe, self._process.stdin = self._process.stdin, None
+        if pipe is None:
+            return
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             with suppress(subprocess.TimeoutExpired):
@@ -186,8 +188,7 @@ class Server:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        if pipe is not None:
-            pipe.close()
+        pipe.close()
 
 
 def served_template(tokenizer: PreTrainedTokenizerBase) -> str:
