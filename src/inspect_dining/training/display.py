@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from types import TracebackType
 
+from rich import box
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -93,10 +94,13 @@ class Display:
 
 
 def comparison(title: str, columns: Sequence[tuple[str, Sequence[Cell]]]) -> Table:
-    """Held-out games of several models side by side: a row for each size and way of play of each model."""
-    table = Table(title=title)
-    for label in ("n", "play", "model", "deadlock", "efficiency", "meals a seat", "fed", "Jain", "lost", "distinct"):
-        table.add_column(label, justify="left" if label in ("play", "model") else "right")
+    """Held-out games of several models side by side: a row for each size and way of play of each model.
+
+    Meals are a seat's; `distinct` is how many of the games were not alike.
+    """
+    table = Table(title=title, box=box.SIMPLE_HEAD, padding=0)
+    for label in ("n", "play", "model", "deadlock", "efficiency", "meals", "fed", "Jain", "lost", "distinct"):
+        table.add_column(label, justify="left" if label in ("play", "model") else "right", no_wrap=True)
     for cells in zip(*(column for _, column in columns), strict=True):
         for (name, _), cell in zip(columns, cells, strict=True):
             numbers = cell.numbers
@@ -110,7 +114,7 @@ def comparison(title: str, columns: Sequence[tuple[str, Sequence[Cell]]]) -> Tab
                 f"{numbers['fed']:.0%}",
                 f"{numbers['jain']:.2f}",
                 f"{numbers['lost']:.1%}",
-                f"{int(numbers['distinct'])} of {len(cell.records)}",
+                f"{int(numbers['distinct'])}",
             )
         table.add_section()
     return table
