@@ -97,17 +97,17 @@ def test_without_an_interpreter_nothing_is_made(tmp_path: Path, speaker: Path) -
 
 def test_a_child_that_ends_says_its_last_words(tmp_path: Path, speaker: Path) -> None:
     recipe = Recipe(
-        model=str(speaker), learner="art", lora_rank=2, art_python=has_art(tmp_path), stages=(Stage(games=("3x5",)),), steps=1,
-        select_sizes=(3,), select_rounds=5, select_episodes=2,
+        model=str(speaker), learner="art", lora_rank=2, art_python=has_art(tmp_path), stages=(Stage(games=("3x5",)),),
+        steps=1, select_sizes=(3,), select_rounds=5, select_episodes=2,
     )  # fmt: skip
     with pytest.raises(BadInput, match=r"stopped without an answer; the last that it printed: no GPU here .*art\.log"):
         Run(recipe, RunDir(tmp_path / "run"), Quiet()).train()
 
 
 def test_what_art_does_otherwise_is_said() -> None:
-    told = " ".join(differences(Recipe(entropy=-0.1, updates=2, pairs=640, anchor=0.05)))
+    told = " ".join(differences(Recipe(entropy=-0.1, diversity=0.5, updates=2, pairs=640, anchor=0.05)))
     assert "handed over times that number" in told
-    assert "no use is made of entropy, pairs, updates." in told
+    assert "no use is made of entropy, diversity, pairs, updates." in told
     told = " ".join(differences(Recipe(weighting="episode", anchor=0.05, updates=1, pairs=0, art_accumulate=64)))
     assert "handed over as they are" in told
     assert "every 64 turns" in told

@@ -108,6 +108,7 @@ def differences(recipe: Recipe) -> list[str]:
     )
     unused = {
         "entropy": recipe.entropy != 0,
+        "diversity": recipe.diversity > 0,
         "turn_baseline": recipe.turn_baseline,
         "pairs": recipe.pairs > 0,
         "updates": recipe.updates > 1,
