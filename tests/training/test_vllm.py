@@ -17,6 +17,7 @@ from inspect_dining.training.run import Run
 from inspect_dining.training.rundir import RunDir
 from inspect_dining.training.vllm import Client, ServedPolicy, check
 from tests.training.standin_vllm import Json, StandIn
+from tests.training.test_processes import launched
 
 PROMPTS: list[Ids] = [(7, 8, 9), (7, 8), (40, 41, 42)]
 
@@ -289,3 +290,17 @@ def test_a_folder_of_adapters_is_no_base(speaker: Path, adapters: Path) -> None:
 def test_one_process_or_several_that_are_given_a_server(speaker: Path) -> None:
     check(recipe(speaker, "http://127.0.0.1:1"), 2)
     check(Recipe())
+
+
+@pytest.mark.slow
+def test_two_processes_ask_the_adapters_that_one_of_them_loaded(
+    standin: StandIn, speaker: Path, tmp_path: Path
+) -> None:
+    """Each process under names of its own would load every adapter twice, and wait for nobody."""
+    arguments = ("--lora-rank=4", "--rollouts=vllm", f"--vllm-url={standin.url}")
+    rows = launched(2, speaker, tmp_path / "run", *arguments).rows("metrics.jsonl")
+    names = [body["lora_name"] for body in standin.bodies("/v1/load_lora_adapter")]
+    assert len(set(names)) == len(names) == len(rows) == 2
+    assert {body["model"] for body in standin.bodies("/v1/completions")} == set(names)
+    assert all(row["off"] < 1e-4 and row["probe_off"] < 1e-4 for row in rows)
+    assert not standin.loaded
