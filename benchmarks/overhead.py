@@ -7,7 +7,7 @@ Meant for machines that do other work too: costs are CPU times of the process, w
 times, and medians are given; only the round is wall time. What is measured:
 
 * turns: `dining/odd_even` plays whole games under Inspect, with the ten scores, beside a loop that asks the same model
-  as often with prompts of the same size and does nothing else; and `play` on the same games.
+  as often with prompts of the same size and does nothing else; the dinner with one part left out; and `play`.
 * peer: DPBench 0.2.1 beside `play`, nobody eating: its model always waits, our player always thinks.
 * round: a simultaneous round of 15 whose every call takes 500 ms.
 * memory: the peak of a process that plays 200 games, beside one that plays 20.
@@ -33,6 +33,7 @@ from statistics import median
 import anyio
 import click
 from inspect_ai import Task, eval
+from inspect_ai.agent import Agent, AgentState, agent
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.event import SpanBeginEvent, StoreEvent
 from inspect_ai.log import EvalLog, EvalSample
@@ -41,6 +42,7 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
+    Model,
     ModelOutput,
     ModelUsage,
     get_model,
@@ -55,7 +57,7 @@ from inspect_dining.tasks import philosophers
 
 ROOT = Path(__file__).parents[1]
 PEER, PEER_ENV = "dpbench==0.2.1", ROOT / ".venv-dpbench"
-RULES, GAMES = Rules(n=5, rounds=12), 40
+RULES, GAMES = Rules(n=5, rounds=30), 20
 REPEATS = 5
 LATENCY = 0.5
 """Seconds that every call of the slow model takes."""
@@ -95,9 +97,20 @@ def loop() -> Task:
     )
 
 
-def games() -> Task:
+def games(philosopher: str | None = None) -> Task:
     """The dinner, every game of which goes to the horizon."""
-    return philosophers(n=RULES.n, episodes=GAMES, rounds=RULES.rounds)
+    return philosophers(n=RULES.n, episodes=GAMES, rounds=RULES.rounds, philosopher=philosopher)
+
+
+@agent
+def plain() -> Agent:
+    """A philosopher without LangGraph."""
+
+    async def execute(state: AgentState, tools: list[ToolInfo], model: Model, config: GenerateConfig) -> AgentState:
+        state.output = await model.generate(state.messages, tools=tools, tool_choice="auto", config=config)
+        return state
+
+    return execute
 
 
 def run(task: Callable[[], Task], folder: Path, **more: object) -> EvalLog:
@@ -149,21 +162,32 @@ def turns(repeats: int) -> None:
         where = Path(folder)
         run(loop, where)
         tell_log(run(games, where), count)
-        for realtime in (False, True):
+        for realtime in (True, False):
             runs: dict[str, Callable[[], object]] = {
-                "loop": partial(run, loop, where, log_realtime=realtime),
+                "bare loop": partial(run, loop, where, log_realtime=realtime),
                 "dinner": partial(run, games, where, log_realtime=realtime),
-                "play": alone,
             }
+            if not realtime:
+                runs["... not scored"] = partial(run, games, where, log_realtime=False, score=False)
+                runs["... without LangGraph"] = partial(
+                    run, partial(games, "overhead:plain"), where, log_realtime=False
+                )
+                runs["... without garbage collection"] = partial(uncollected, runs["dinner"])
+                runs["the same games in `play`"] = alone
             got = by_turns({name: partial(cpu, each, count) for name, each in runs.items()}, repeats)
-            name = f"realtime log {'on' if realtime else 'off'}"
-            tell(f"bare loop, {name}", f"{got['loop']:.2f} ms a turn")
-            tell(
-                f"dinner, {name}", f"{got['dinner']:.2f} ms a turn", f"loop x {got['dinner'] / got['loop']:.2f}", "<= 2"
-            )
-            tell(
-                "the same game in `play`", f"{got['play']:.4f} ms a turn", f"dinner / {got['dinner'] / got['play']:.0f}"
-            )
+            click.echo(f"| realtime log {'on' if realtime else 'off'}: | | | |")
+            for name, each in got.items():
+                ratio = f"loop x {each / got['bare loop']:.3g}"
+                tell(name, f"{each:.3g} ms a turn", ratio, "<= 2" if name == "dinner" else "")
+
+
+def uncollected(what: Callable[[], object]) -> None:
+    """Runs something without garbage collection."""
+    gc.disable()
+    try:
+        what()
+    finally:
+        gc.enable()
 
 
 def tell_log(log: EvalLog, count: int) -> None:
