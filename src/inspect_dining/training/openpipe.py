@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+from uuid import uuid4
 
 from peft import set_peft_model_state_dict
 from safetensors.torch import load_file
@@ -127,7 +128,15 @@ class Art:
     """
 
     def __init__(
-        self, recipe: Recipe, base: str, folder: Path, policy: Policy, tokenizer: PreTrainedTokenizerBase, step: int
+        self,
+        recipe: Recipe,
+        base: str,
+        folder: Path,
+        policy: Policy,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        step: int = 0,
+        restarts: int = 0,
     ) -> None:
         """Starts the child from the adapters of a policy; its folder is emptied.
 
@@ -138,6 +147,7 @@ class Art:
             policy: The policy that is trained, whose adapters take up what comes back.
             tokenizer: Its tokenizer.
             step: After which step the adapters stand.
+            restarts: How often the run has started again; each time is another model to a backend elsewhere.
 
         Raises:
             BadInput: ART cannot begin, in its own words.
@@ -148,7 +158,7 @@ class Art:
         save(folder / "start", policy.model, tokenizer, recipe, step)
         setup = Setup(
             backend=recipe.art_backend,
-            run=f"{recipe.name}-{recipe.seed}-{folder.parent.name}",
+            run=f"{_name(folder.parent, recipe)}-{restarts}",
             base_model=base,
             rank=recipe.lora_rank,
             alpha=recipe.lora_alpha,
@@ -167,7 +177,11 @@ class Art:
                 # Its litellm would look for a price list on the network at every start.
                 env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", **os.environ},
             )
-        self.url = str(self._answer("ready")["url"])
+        try:
+            self.url = str(self._answer("ready")["url"])
+        except BaseException:
+            self.close()
+            raise
 
     def update(self, step: int, groups: Sequence[Group], rate: float) -> Update:
         """Trains a step's groups and takes up the adapter that comes back.
@@ -225,6 +239,14 @@ class Art:
         said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["nothing"]
         last = said[-1][:300]
         return BadInput(f"OpenPipe ART stopped without an answer; the last that it printed: {last} (in {self.log})")
+
+
+def _name(run: Path, recipe: Recipe) -> str:
+    """A name that no other run has, kept in the run directory: a backend elsewhere goes on with what has it."""
+    file = run / "art-name"
+    if not file.is_file():
+        write_text(file, f"{recipe.name}-{recipe.seed}-{uuid4().hex[:8]}")
+    return file.read_text(encoding="utf-8")
 
 
 def take_up(model: PreTrainedModel, folder: Path) -> None:

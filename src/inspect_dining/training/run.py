@@ -307,7 +307,9 @@ class Run:
         if self.art is not None:
             self.art.close()
         folder, policy = self.dir.path / "art", self.dinner.policy
-        self.art = openpipe.Art(self.recipe, self._base(), folder, policy, self.tokenizer, self.done)
+        self.art = openpipe.Art(
+            self.recipe, self._base(), folder, policy, self.tokenizer, step=self.done, restarts=self.restarts
+        )
 
     def _serve(self) -> None:
         """Starts vLLM, or asks the server that ART has started."""

@@ -164,6 +164,7 @@ def environment() -> dict[str, object]:
         "system": platform.system(),
         "machine": platform.machine(),
         "threads": torch.get_num_threads(),
+        "processes": int(os.environ.get("WORLD_SIZE", "1")),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "versions": versions,
     }
