@@ -3,7 +3,8 @@
 import pytest
 import torch
 from scipy import stats
-from transformers import PreTrainedModel
+from torch import Tensor
+from transformers import DynamicCache, PreTrainedModel
 
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.policy import Policy
@@ -58,6 +59,23 @@ def test_chunks_change_nothing(policy: Policy) -> None:
     whole = [reply.ids for reply in policy.sample(PROMPTS, rows)]
     policy.batch_tokens = 4
     assert [reply.ids for reply in policy.sample(PROMPTS, rows)] == whole
+
+
+def test_the_rows_that_a_prompt_branches_into_count_towards_what_is_computed_at_once(
+    policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every row takes its own copy of the cache: a bound on prompts alone lets a first round of many games burst it."""
+    policy.batch_tokens = 40
+    heights: list[int] = []
+    forward = Policy._forward
+
+    def watched(self: Policy, ids: Tensor, mask: Tensor, position: Tensor, cache: DynamicCache) -> Tensor:
+        heights.append(len(ids))
+        return forward(self, ids, mask, position, cache)
+
+    monkeypatch.setattr(Policy, "_forward", watched)
+    policy.sample([(7, 8, i) for i in range(12)], [(i % 12, f"k{i}") for i in range(60)])
+    assert 5 < max(heights) <= 40 // 3
 
 
 def test_first_tokens_come_as_often_as_the_model_says(policy: Policy) -> None:

@@ -62,7 +62,8 @@ class Policy:
         prompts: Makes its prompt ids.
         stops: The ids that end a reply.
         max_tokens: The most tokens of a reply.
-        batch_tokens: How many tokens of prompts are computed at once.
+        batch_tokens: How many tokens of prompts are computed at once, a prompt counted as often as it is answered: rows
+            that part take their own copies of its cache.
     """
 
     def __init__(
@@ -105,7 +106,7 @@ class Policy:
         wanted = [number for number, some in enumerate(of_prompt) if some]
         self.model.train(False)
         with torch.inference_mode():
-            for chunk in _chunks([(len(prompts[i]), i) for i in wanted], self.batch_tokens):
+            for chunk in _chunks([(len(prompts[i]), len(of_prompt[i]), i) for i in wanted], self.batch_tokens):
                 self._decode([prompts[i] for i in chunk], [of_prompt[i] for i in chunk])
         return [Reply(tuple(row.ids), tuple(row.logps), row.ended) for row in made]
 
@@ -209,14 +210,19 @@ class Policy:
         return chosen, spread, exists
 
 
-def _chunks(sized: list[tuple[int, int]], most: int) -> Iterator[list[int]]:
-    """Packs things by size so that padded batches hold at most so many tokens; always in the same order."""
+def _chunks(sized: list[tuple[int, int, int]], most: int) -> Iterator[list[int]]:
+    """Packs prompts, given as length, rows and number, so that their rows hold at most so many padded prompt tokens.
+
+    The order is always the same. A prompt is never cut, however many rows it has.
+    """
     chunk: list[int] = []
-    for size, thing in sorted(sized):
-        if chunk and (len(chunk) + 1) * size > most:
+    taken = 0
+    for size, rows, number in sorted(sized):
+        if chunk and (taken + rows) * size > most:
             yield chunk
-            chunk = []
-        chunk.append(thing)
+            chunk, taken = [], 0
+        chunk.append(number)
+        taken += rows
     if chunk:
         yield chunk
 
