@@ -132,6 +132,11 @@ def test_an_adapter_that_comes_back_is_taken_up_whole(tmp_path: Path, speaker: P
     take_up(ours, tmp_path / "new")  # type: ignore[arg-type]  # PEFT's wrapper forwards everything
     for (name, mine), yours in zip(ours.named_parameters(), theirs.parameters(), strict=True):
         assert torch.equal(mine, yours), name
+    with torch.no_grad():
+        next(p for p in theirs.parameters() if p.requires_grad)[0, 0] = float("nan")
+    theirs.save_pretrained(str(tmp_path / "broken"))
+    with pytest.raises(BadInput, match="holds numbers that are not finite"):
+        take_up(ours, tmp_path / "broken")  # type: ignore[arg-type]  # as above
     adapted(models.load(str(speaker))[0], 3).save_pretrained(str(tmp_path / "other"))
     with pytest.raises(BadInput, match=r"does not fit the model's .* differs"):
         take_up(ours, tmp_path / "other")  # type: ignore[arg-type]  # as above

@@ -11,7 +11,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from statistics import fmean
 from uuid import uuid4
@@ -206,19 +208,24 @@ class Art:
         except OSError:
             raise self._stopped() from None
         self._answer("trained")
-        metrics = json.loads((self.folder / name / "trained.json").read_text(encoding="utf-8"))["metrics"]
+        told = json.loads((self.folder / name / "trained.json").read_text(encoding="utf-8"))
+        gradient = float(told["metrics"].get("loss/grad_norm", 0.0))
+        if not isfinite(gradient):
+            raise BadInput(f"OpenPipe ART came to a gradient of {gradient} in step {step}; lower the rate.")
         take_up(policy.model, self.folder / name)
         (self.folder / f"{name}.json").unlink()
         shutil.rmtree(self.folder / name)
         # ART tells the mean entropy of a token; that of a reply is estimated from the replies themselves.
         spread = fmean(-sum(turn.reply.logps) for group in groups for ep in group.episodes for turn in ep.turns)
         trained = sum(len(one["histories"]) for group in made["groups"] for one in group)
-        return Update(trained, float(metrics.get("loss/grad_norm", 0.0)), spread, 0.0)
+        return Update(trained, gradient, spread, 0.0)
 
     def close(self) -> None:
         """Ends the child, which puts its backend away first."""
         if self.process.stdin is not None:
-            self.process.stdin.close()
+            # A child that has ended reads no more of what was written.
+            with suppress(OSError):
+                self.process.stdin.close()
         try:
             self.process.wait(timeout=120)
         except subprocess.TimeoutExpired:
@@ -264,4 +271,6 @@ def take_up(model: PreTrainedModel, folder: Path) -> None:
             f"The adapter that came back in {folder} does not fit the model's ({odd[0]} differs); "
             "ART must train the modules and the rank that the run has."
         )
+    if odd := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
+        raise BadInput(f"The adapter that came back in {folder} holds numbers that are not finite ({odd[0]}).")
     set_peft_model_state_dict(model, weights)
