@@ -269,6 +269,7 @@ def test_a_server_that_keeps_answering_with_old_weights_stops_the_run(speaker: P
         ({"lora_rank": 0}, 1, "needs --lora-rank 1 or more"),
         ({"dtype": "float64"}, 1, "does not compute in float64"),
         ({"vllm_args": "--x"}, 1, "are for one that is started here"),
+        ({"vllm_url": None, "vllm_args": "--x 'y"}, 1, "is not read as a command line: No closing quotation"),
         ({"vllm_url": None}, 2, "Only a single process starts its own server"),
         ({"model": "tiny"}, 1, "no attention for heads of width 16"),
         ({"rollouts": "local"}, 1, "give --rollouts vllm with it"),

@@ -13,7 +13,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from hashlib import blake2b
 from itertools import cycle
 from math import isfinite
@@ -84,7 +84,7 @@ class Client:
         urls: Where they answer.
     """
 
-    def __init__(self, urls: Sequence[str], alive: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, urls: Sequence[str], alive: Callable[[], None] | None = None) -> None:
         """Opens connections when they are needed.
 
         Args:
@@ -92,7 +92,7 @@ class Client:
             alive: Is called when a request fails, and raises what is known about a server that died.
         """
         self.urls = [url.strip().rstrip("/").removesuffix("/v1") for url in urls]
-        self._alive = alive
+        self._alive = alive or _unknown
         key = os.environ.get("VLLM_API_KEY")
         self._http = httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
@@ -269,6 +269,15 @@ def check(recipe: Recipe, processes: int = 1) -> None:
         wrong = f"{recipe.model} holds adapters; --rollouts vllm needs a whole model to put new ones on."
     if wrong:
         raise BadInput(wrong)
+    _words(recipe.vllm_args)
+
+
+def _words(arguments: str) -> list[str]:
+    """The words of a command line."""
+    try:
+        return shlex.split(arguments)
+    except ValueError as error:
+        raise BadInput(f"--vllm-args {arguments!r} is not read as a command line: {error}.") from None
 
 
 class Rollouts:
@@ -303,30 +312,36 @@ class Rollouts:
             BadInput: The server does not start.
         """
         self._adapters, self._accelerator = folder / "adapters", accelerator
-        self._server: Server | None = None
+        self._ends = ExitStack()
         self._loaded: str | None = None
         self._floor = 0.0
         self._before: tuple[list[tuple[Ids, Ids]], list[float]] = [], []
         # A server that outlives a run must not take the adapters of another for this one's.
         (self._run,) = broadcast_object_list([uuid4().hex[:8]])
-        urls = str(recipe.vllm_url).split(",")
+        urls, alive = str(recipe.vllm_url).split(","), _unknown
+        if accelerator.is_main_process:
+            self._ends.callback(shutil.rmtree, self._adapters, ignore_errors=True)
         try:
             if recipe.vllm_url is None:
                 told(f"Starting vLLM; what it says goes to {folder / 'vllm.log'}.")
                 template = folder / "chat_template.jinja"
                 write_text(template, served_template(tokenizer))
-                self._server = Server(
+                server = Server(
                     model,
                     folder / "vllm.log",
                     python=recipe.vllm_python,
                     rank=recipe.lora_rank,
                     dtype=recipe.dtype,
                     template=template,
-                    more=shlex.split(recipe.vllm_args),
+                    more=_words(recipe.vllm_args),
                 )
-                self._server.wait(told)
-                urls = [self._server.url]
-            self.client = Client(urls, self._server.alive if self._server else lambda: None)
+                self._ends.enter_context(server)
+                server.wait(told)
+                urls, alive = [server.url], server.alive
+            self.client = Client(urls, alive)
+            self._ends.callback(self.client.close)
+            if recipe.vllm_url is not None and accelerator.is_main_process:
+                self._ends.callback(self._unload)
             self.policy = ServedPolicy(policy, self.client)
             self.dinner = Dinner(self.policy, read_text)
             game = Game(recipe.rules(*size(recipe.stages[0].games[0])), 0)
@@ -393,14 +408,17 @@ class Rollouts:
 
     def close(self) -> None:
         """Unloads the adapters, ends a server that was started here, and removes what was written for it."""
-        if self._server is not None:
-            self._server.close()
-        elif self._loaded is not None and self._accelerator.is_main_process:
-            # A server that is gone has forgotten them.
+        self._ends.close()
+
+    def _unload(self) -> None:
+        """Leaves a server as it was found; one that is gone has forgotten the adapters."""
+        if self._loaded is not None:
             with suppress(BadInput):
                 self.client.unload(self._loaded)
-        if self._accelerator.is_main_process:
-            shutil.rmtree(self._adapters, ignore_errors=True)
+
+
+def _unknown() -> None:
+    """Nothing is known about a server that was not started here."""
 
 
 def _apart(some: Sequence[float], others: Sequence[float]) -> float:

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Self
 
 import httpx
+import torch
 from transformers import PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
@@ -114,6 +115,8 @@ class Server:
             *("--enable-lora", "--max-lora-rank", str(next(r for r in RANKS if r >= rank))),
             *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
             *(("--chat-template", str(template)) if template else ()),
+            # On a CPU a seeded request whose prompt is computed in pieces stops vLLM 0.32.
+            *(() if torch.cuda.is_available() else ("--no-enable-chunked-prefill",)),
             *more,
         ]
         local = {"HF_HUB_OFFLINE": "1"} if Path(model).is_dir() else {}
