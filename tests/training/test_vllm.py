@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training import vllm
+from inspect_dining.training.__main__ import main
 from inspect_dining.training.models import load, with_adapters
 from inspect_dining.training.recipe import Recipe, Stage
 from inspect_dining.training.rollouts import Dinner
 from inspect_dining.training.run import Run
 from inspect_dining.training.rundir import RunDir
 from inspect_dining.training.vllm import Client, ServedPolicy, check
+from inspect_dining.training.vllm_server import served_template
 from tests.training.standin_vllm import Json, StandIn
 from tests.training.test_processes import launched
 
@@ -305,3 +308,10 @@ def test_two_processes_ask_the_adapters_that_one_of_them_loaded(
     assert {body["model"] for body in standin.bodies("/v1/completions")} == set(names)
     assert all(row["off"] < 1e-4 and row["probe_off"] < 1e-4 for row in rows)
     assert not standin.loaded
+
+
+def test_the_template_for_a_server_is_printed_as_it_stands(speaker: Path) -> None:
+    """A last newline more, and every prompt of an evaluation would end otherwise than in training."""
+    result = CliRunner().invoke(main, ["template", str(speaker)])
+    assert result.exit_code == 0
+    assert result.stdout == served_template(load(str(speaker))[1])
