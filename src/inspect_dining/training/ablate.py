@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import fmean
 
 import yaml
+from rich import box
 from rich.table import Table
 from scipy import stats
 
@@ -217,10 +218,12 @@ def table(found: Mapping[str, Sequence[Mapping[str, object]]], recipe: Recipe, s
     """The ablation as one table."""
     hint = "with the parity hint" if recipe.hint == "parity" else "without a hint"
     made = Table(
-        title=f"Ablation of {recipe.name} on {recipe.model}, {hint}, {len(seeds)} seeds, T={recipe.test_rounds}"
+        title=f"Ablation of {recipe.name} on {recipe.model}, {hint}, {len(seeds)} seeds, T={recipe.test_rounds}",
+        box=box.SIMPLE_HEAD,
+        padding=0,
     )
     for label in ("variant", "n", "play", *MEASURES, "restarts"):
-        made.add_column(label)
+        made.add_column(label, no_wrap=True)
     for name, n, play, measures in rows(found):
         restarts = sum(int(str(one["restarts"])) for one in found[name])
         made.add_row(name, str(n), play, *(str(measures[m]) for m in MEASURES), str(restarts))
