@@ -8,6 +8,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import pytest
 import torch
+from accelerate.state import AcceleratorState  # type: ignore[import-untyped]  # it ships no types
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
 
@@ -27,6 +28,12 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def fresh_accelerator() -> None:
+    """The first `Accelerator` of a process decides the precision and the processes of all others."""
+    AcceleratorState._reset_state(reset_partial_state=True)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from multiprocessing.connection import Connection
 import pytest
 import torch
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
-from accelerate.state import AcceleratorState  # type: ignore[import-untyped]  # as above
 
 from inspect_dining.table import Rules
 from inspect_dining.training.diversity import apart, first_replies
@@ -47,7 +46,6 @@ def process(rank: int, port: int, seated: Dinner, groups: list[Group], mine: lis
             environment.setenv(name, str(value))
         environment.setenv("MASTER_ADDR", "127.0.0.1")
         environment.setenv("ACCELERATE_USE_CPU", "true")
-        AcceleratorState._reset_state(reset_partial_state=True)  # of the tests before, in the process that was forked
         accelerator = Accelerator(cpu=True)
         assert accelerator.num_processes == 2
         answer.send(gradient(seated, accelerator, groups, mine).tolist())
