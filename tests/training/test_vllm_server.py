@@ -139,10 +139,13 @@ def test_a_server_that_dies_says_why(tmp_path: Path) -> None:
 
 
 def test_a_server_that_does_not_become_healthy_is_given_up(tmp_path: Path) -> None:
-    with Server("model", tmp_path / "vllm.log", more=["--hangs"]) as server:
+    log = tmp_path / "vllm.log"
+    with Server("model", log, more=["--hangs"]) as server:
+        deadline = time.monotonic() + 20
+        while not log.read_text(encoding="utf-8") and time.monotonic() < deadline:
+            time.sleep(0.05)  # on a busy machine it takes more than a second to say anything
         with pytest.raises(BadInput, match="is not healthy after 1 s; it said: arguments"):
             server.wait(print, within=1)
-        assert server.url
 
 
 def test_it_dies_with_a_process_that_is_killed(tmp_path: Path) -> None:
