@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from http.server import BaseHTTPRequestHandler
 
 from inspect_dining.table import Coin, scripted
+from tests.loopback import Loopback
 from tests.providers.wires import Asked, Call, Json, Say, Wire
 
 PATIENCE = 20.0
@@ -120,7 +120,7 @@ class Gate:
             self._news.notify_all()
 
 
-class ModelServer(ThreadingHTTPServer):
+class ModelServer(Loopback):
     """The server.
 
     Attributes:
@@ -132,9 +132,6 @@ class ModelServer(ThreadingHTTPServer):
         errors: What went wrong in the server itself; a test in which anything did has shown nothing.
     """
 
-    daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self, wire: Wire, player: Player, gate: Gate | None = None) -> None:
         """Listens on a free port of 127.0.0.1 and answers, in threads of its own."""
         self.wire = wire
@@ -144,14 +141,12 @@ class ModelServer(ThreadingHTTPServer):
         self.times: list[float] = []
         self.errors: list[str] = []
         self._lock = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self._thread.start()
+        super().__init__(_Handler)
 
     @property
     def url(self) -> str:
         """The base URL for a provider of the server's format."""
-        return f"http://127.0.0.1:{self.server_port}{self.wire.base}"
+        return super().url + self.wire.base
 
     def keep(self, asked: Asked) -> int:
         """Keeps a request, and gives its number, counted from 1."""
@@ -165,14 +160,6 @@ class ModelServer(ThreadingHTTPServer):
         error = sys.exc_info()[1]
         if not isinstance(error, ConnectionError):
             self.errors.append(f"{type(error).__name__}: {error}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.shutdown()
-        self.server_close()
-        self._thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -6,20 +6,20 @@ It loads adapters by PEFT and samples by `Policy`, so that what comes back is ri
 import json
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Self
 
 from peft import PeftModel
 
 from inspect_dining.training import models
 from inspect_dining.training.policy import Policy
 from inspect_dining.training.recipe import Recipe
+from tests.loopback import Loopback
 
 Json = dict[str, object]
 
 
-class StandIn(ThreadingHTTPServer):
+class StandIn(Loopback):
     """The server.
 
     Attributes:
@@ -29,9 +29,6 @@ class StandIn(ThreadingHTTPServer):
         stale: Whether every adapter after the first is left unread, and the first answers for it.
     """
 
-    daemon_threads = True
-    request_queue_size = 128
-
     def __init__(self, model: Path, *, stale: bool = False) -> None:
         """Serves a model on a free port of 127.0.0.1."""
         self.model, self.stale = model, stale
@@ -40,14 +37,7 @@ class StandIn(ThreadingHTTPServer):
         self.twist: Callable[[Json], tuple[int, object]] = lambda good: (200, good)
         self._first: Policy | None = None
         self._lock = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        """Where it answers."""
-        return f"http://127.0.0.1:{self.server_port}"
+        super().__init__(_Handler)
 
     def bodies(self, path: str) -> list[Json]:
         """The bodies of the requests to a path."""
@@ -94,14 +84,6 @@ class StandIn(ThreadingHTTPServer):
             for i, reply in enumerate(policy.sample([tuple(prompt)], [(0, key) for key in keys]))
         ]
         return {"choices": choices}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.shutdown()
-        self.server_close()
-        self._thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -55,6 +55,8 @@ def test_a_model_without_a_chat_template_is_refused(tmp_path: Path, speaker: Pat
     tokenizer.chat_template = None
     tokenizer.save_pretrained(folder)
     refused([*SMALL, "--model", str(folder), "--out", str(tmp_path / "run")], "tokenizer has no chat template")
+    refused(["template", str(folder)], "tokenizer has no chat template")
+    refused(["template", str(tmp_path)], "holds no model")
 
 
 def test_a_missing_adapter_base_is_said(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from transformers import AutoModelForCausalLM
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
@@ -310,8 +311,12 @@ def test_two_processes_ask_the_adapters_that_one_of_them_loaded(
     assert not standin.loaded
 
 
-def test_the_template_for_a_server_is_printed_as_it_stands(speaker: Path) -> None:
+def test_the_template_for_a_server_is_printed_as_it_stands_without_loading_weights(
+    speaker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A last newline more, and every prompt of an evaluation would end otherwise than in training."""
-    result = CliRunner().invoke(main, ["template", str(speaker)])
+    with monkeypatch.context() as without:
+        without.setattr(AutoModelForCausalLM, "from_pretrained", None)
+        result = CliRunner().invoke(main, ["template", str(speaker)])
     assert result.exit_code == 0
     assert result.stdout == served_template(load(str(speaker))[1])

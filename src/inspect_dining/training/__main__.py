@@ -118,10 +118,12 @@ def template(model: str) -> None:
     For `vllm serve MODEL --chat-template FILE`, where a trained model is evaluated by `vllm/`.
     """
     _quiet()
-    from inspect_dining.training.models import load as loaded
+    from inspect_dining.training.models import load_tokenizer, prompts
     from inspect_dining.training.vllm_server import served_template
 
-    click.echo(served_template(loaded(model)[1]), nl=False)
+    tokenizer = load_tokenizer(model)
+    prompts(tokenizer)  # so that one without a template is refused in a sentence
+    click.echo(served_template(tokenizer), nl=False)
 
 
 def _quiet() -> None:

@@ -19,7 +19,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 
-import yaml
 from rich import box
 from rich.table import Table
 from scipy import stats
@@ -113,8 +112,10 @@ def work(jobs: Sequence[Job]) -> list[Job]:
 
 def _copy(run: Path, recipe: Recipe, folder: Path) -> None:
     """Copies a run, but for what it came to, under another recipe."""
+    from inspect_dining.training.rundir import RunDir
+
     shutil.copytree(run, folder, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("table.json"))
-    write_text(folder / "recipe.yaml", yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False))
+    RunDir(folder).keep_recipe(recipe)
 
 
 def teach(recipe: Recipe, path: Path) -> Path:

@@ -1,7 +1,8 @@
 """Loading the model of a recipe or of a checkpoint, with clear sentences for what can be wrong."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -24,15 +25,23 @@ def read_text(text: str, cut: bool) -> Reading:
     return read(reply_from_text(text, Stop.LENGTH if cut else Stop.FINISHED))
 
 
-def dinner(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Dinner:
-    """A model at the table, under a recipe's settings of thinking and of tokens."""
+def prompts(tokenizer: PreTrainedTokenizerBase, thinking: bool | None = None) -> Prompts:
+    """The prompts of a tokenizer.
+
+    Raises:
+        BadInput: It has no chat template.
+    """
     try:
-        prompts = Prompts(tokenizer, recipe.thinking)
+        return Prompts(tokenizer, thinking)
     except ValueError as error:
         raise BadInput(str(error)) from None
+
+
+def dinner(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Dinner:
+    """A model at the table, under a recipe's settings of thinking and of tokens."""
     policy = Policy(
         model,
-        prompts,
+        prompts(tokenizer, recipe.thinking),
         stops=stop_ids(model, tokenizer),
         max_tokens=recipe.max_tokens,
         batch_tokens=recipe.batch_tokens,
@@ -50,6 +59,32 @@ def stop_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Sequ
     return found
 
 
+@contextmanager
+def _loading(path: str) -> Iterator[None]:
+    """Makes a sentence of what keeps a model from being loaded."""
+    folder = Path(path)
+    if folder.exists() and not (folder / WHOLE).is_file() and not (folder / ADAPTER).is_file():
+        raise BadInput(
+            f"{path} holds no model: neither {WHOLE} nor {ADAPTER} is in it; "
+            "give a folder that transformers or PEFT saved."
+        )
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        raise BadInput(f"The model {path} cannot be loaded: {' '.join(str(error).split())[:300]}") from None
+
+
+def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
+    """Loads the tokenizer of a model alone.
+
+    Raises:
+        BadInput: It cannot be loaded, in a sentence.
+    """
+    with _loading(path):
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path)
+    return tokenizer
+
+
 def load(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Loads a model and its tokenizer: a folder with a model, a folder with PEFT adapters, or a hub name.
 
@@ -58,21 +93,14 @@ def load(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrained
     """
     folder = Path(path)
     kind = torch.float64 if dtype == "float64" else torch.bfloat16 if dtype == "bfloat16" else torch.float32
-    if folder.exists() and not (folder / WHOLE).is_file() and not (folder / ADAPTER).is_file():
-        raise BadInput(
-            f"{path} holds no model: neither {WHOLE} nor {ADAPTER} is in it; "
-            "give a folder that transformers or PEFT saved."
-        )
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(path)
+    tokenizer = load_tokenizer(path)
+    with _loading(path):
         if (folder / ADAPTER).is_file():
             base = str(json.loads((folder / ADAPTER).read_text(encoding="utf-8"))["base_model_name_or_path"])
             model = AutoModelForCausalLM.from_pretrained(_found(base, folder), dtype=kind)
             model = PeftModel.from_pretrained(model, path)  # type: ignore[assignment]  # the wrapper forwards everything
         else:
             model = AutoModelForCausalLM.from_pretrained(path, dtype=kind)
-    except (OSError, ValueError, KeyError) as error:
-        raise BadInput(f"The model {path} cannot be loaded: {' '.join(str(error).split())[:300]}") from None
     model.train(False)
     return model, tokenizer
 

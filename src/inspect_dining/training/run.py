@@ -215,9 +215,8 @@ class Run:
         if self.art is not None:
             made += [self.art.update(step, groups, rate)] if not all(dead) else []
         elif not all(dead):
-            replies = gather_object(first_replies(groups)) if recipe.diversity else []
             bonus = self.diversity()
-            pulled = apart(groups, replies, recipe.groups, bonus) if bonus else None
+            pulled = apart(groups, gather_object(first_replies(groups)), recipe.groups, bonus) if bonus else None
             for number in range(recipe.updates):
                 key = f"{recipe.seed}/{step}/{number}/{rank}"
                 some = sampled(weighed, recipe.pairs // processes, key, entropy) if recipe.pairs else weighed

@@ -87,9 +87,13 @@ class RunDir:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             write_text(self.path / "environment.json", json.dumps(environment(), indent=2) + "\n")
-            write_text(self.path / "recipe.yaml", yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False))
+            self.keep_recipe(recipe)
         except OSError as error:
             raise BadInput(f"The run directory {self.path} cannot be written: {error.strerror or error}.") from None
+
+    def keep_recipe(self, recipe: Recipe) -> None:
+        """Writes the recipe."""
+        write_text(self.path / "recipe.yaml", yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False))
 
     def recipe(self) -> Recipe:
         """The recipe of the run that is here.
