@@ -27,14 +27,14 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from inspect_dining.philosophers.prompts import observation, system_prompt, tool_schemas
 from inspect_dining.table import Game, Rules
-from inspect_dining.training.checkpoints import write_text
-from inspect_dining.training.learner import Learner
-from inspect_dining.training.models import dinner, with_adapters
-from inspect_dining.training.objective import Group, Pair, pairs, sampled
+from inspect_dining.training.keep.checkpoints import write_text
+from inspect_dining.training.keep.run_directory import environment
+from inspect_dining.training.learn.learner import Learner
+from inspect_dining.training.learn.objective import Group, Pair, pairs, sampled
+from inspect_dining.training.play.loading import dinner, with_adapters
+from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
-from inspect_dining.training.rollouts import Dinner, Play
-from inspect_dining.training.rundir import environment
-from inspect_dining.training.tiny import END, PAD, START, tiny_tokenizer
+from inspect_dining.training.tiny.model import END, PAD, START, tiny_tokenizer
 
 H200 = 989e12
 """Operations a second of an H200 in dense bfloat16, by its data sheet."""

@@ -20,13 +20,13 @@ import torch
 from accelerate import Accelerator
 
 from inspect_dining.table import Rules
-from inspect_dining.training.learner import Learner
-from inspect_dining.training.models import dinner
-from inspect_dining.training.objective import Group, pairs
+from inspect_dining.training.learn.learner import Learner
+from inspect_dining.training.learn.objective import Group, pairs
+from inspect_dining.training.play.loading import dinner
+from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
-from inspect_dining.training.rollouts import Dinner, Play
-from inspect_dining.training.tiny import tiny_model, tiny_tokenizer
-from inspect_dining.training.warmup import school
+from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
+from inspect_dining.training.tiny.schooling import school
 
 GROUPS, EPISODES, RULES = 4, 16, Rules(n=5, rounds=12)
 

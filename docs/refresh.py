@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 from click.testing import CliRunner
 
-from inspect_dining.cli import main
+from inspect_dining.cli.main import main
 
 BLOCK = re.compile(r"```console\n\$ python -m inspect_dining (?P<arguments>[^\n]+)\n(?P<output>.*?)```", re.DOTALL)
 

@@ -21,10 +21,10 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.util import DisplayType
 from rich.text import Text
 
-from inspect_dining.analysis.planning import plan
-from inspect_dining.analysis.presets import EPISODES, ROUNDS, SIZES, presets
-from inspect_dining.audit.options import numbers
+from inspect_dining.cli.options import numbers
 from inspect_dining.errors import BadInput
+from inspect_dining.planning.plan import plan
+from inspect_dining.planning.presets import EPISODES, ROUNDS, SIZES, presets
 
 DRY_RUN = ("dining/odd_even", "dining/left_first", "dining/silent")
 """Who plays in a dry run: one that eats, one that deadlocks, one that does nothing."""

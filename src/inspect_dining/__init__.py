@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspect_dining.analysis.collection import records
+    from inspect_dining.analysis.inputs.collection import records
     from inspect_dining.scorers.shaping import reward
     from inspect_dining.scorers.terms import terms
     from inspect_dining.solvers import dinner
@@ -23,7 +23,7 @@ _HOMES = {
     "best_meals": "inspect_dining.table",
     "dinner": "inspect_dining.solvers",
     "play": "inspect_dining.table",
-    "records": "inspect_dining.analysis.collection",
+    "records": "inspect_dining.analysis.inputs.collection",
     "reward": "inspect_dining.scorers.shaping",
     "terms": "inspect_dining.scorers.terms",
 }

@@ -1,6 +1,6 @@
 """What Inspect finds by name under `inspect_dining/`."""
 
-from inspect_dining.philosophers.provider import dining as dining
+from inspect_dining.providers.registry import dining as dining
 from inspect_dining.scorers.metrics import convergence as convergence
 from inspect_dining.scorers.metrics import per_size as per_size
 from inspect_dining.scorers.metrics import pooled as pooled

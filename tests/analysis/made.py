@@ -8,8 +8,8 @@ from inspect_ai.log import EvalConfig, EvalDataset, EvalError, EvalLog, EvalSamp
 from inspect_ai.model import ModelConfig, ModelUsage
 from inspect_ai.scorer import Score
 
-from inspect_dining.analysis.collection import RECORD
-from inspect_dining.analysis.outcomes import scores
+from inspect_dining.analysis.inputs.collection import RECORD
+from inspect_dining.scorers.catalogue import scores
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Player, Record, Rules, episode_seed, play, sample_id

@@ -8,8 +8,8 @@ from inspect_ai.log import EvalLog, EvalSpec, write_eval_log
 from inspect_ai.scorer import Score
 
 from inspect_dining import records as facade
-from inspect_dining.analysis.collection import RECORD, games, read, records
-from inspect_dining.analysis.episodes import Status
+from inspect_dining.analysis.inputs.collection import RECORD, games, read, records
+from inspect_dining.analysis.inputs.episodes import Status
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Record, Rules, play
 from tests.analysis.made import log, played, run, sample

@@ -6,15 +6,15 @@ from statistics import fmean
 import pytest
 from inspect_ai.log import EvalLog
 
-from inspect_dining.analysis.collection import read
-from inspect_dining.analysis.comparison import Comparison, compare
-from inspect_dining.analysis.outcomes import OUTCOMES
-from inspect_dining.analysis.statistics import exact_test, holm, newcombe, welch
-from inspect_dining.analysis.summary import Row
+from inspect_dining.analysis.comparison.compare import Comparison, compare
+from inspect_dining.analysis.comparison.rows import Row
+from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.audit.ladder import games
 from inspect_dining.errors import BadInput
+from inspect_dining.scorers.catalogue import OUTCOMES
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.scorers.terms import terms
+from inspect_dining.statistics import exact_test, holm, newcombe, welch
 from inspect_dining.table import Rules, play
 from inspect_dining.table.moves import Kind
 from tests.analysis.made import log, played, run, sample

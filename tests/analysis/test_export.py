@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from inspect_dining.analysis import words
-from inspect_dining.analysis.collection import read
-from inspect_dining.analysis.comparison import Comparison, compare
-from inspect_dining.analysis.export import CSV_COLUMNS, to_csv, to_json, to_latex
-from inspect_dining.analysis.outcomes import OUTCOMES
-from inspect_dining.analysis.statistics import Estimate, Interval
-from inspect_dining.analysis.tables import comparison_tables
+from inspect_dining.analysis.comparison.compare import Comparison, compare
+from inspect_dining.analysis.inputs.collection import read
+from inspect_dining.analysis.show import formatting
+from inspect_dining.analysis.show.export import CSV_COLUMNS, to_csv, to_json, to_latex
+from inspect_dining.analysis.show.tables import comparison_tables
+from inspect_dining.scorers.catalogue import OUTCOMES
+from inspect_dining.statistics import Estimate, Interval
 from inspect_dining.table import Rules
 from tests.analysis.made import log, run, sample
 
@@ -111,7 +111,7 @@ def test_latex_escapes_what_latex_would_read(found: Comparison) -> None:
 @given(st.one_of(st.none(), st.floats(-1e300, 1e300)))
 def test_a_number_reads_as_itself_or_as_undefined(value: float | None) -> None:
     """Never `-0.000`, and the largest double stays short."""
-    text = words.number(value)
+    text = formatting.number(value)
     if value is None:
         assert text == "undefined"
     else:
@@ -121,17 +121,17 @@ def test_a_number_reads_as_itself_or_as_undefined(value: float | None) -> None:
 
 
 def test_estimates_read_by_their_kind() -> None:
-    assert words.estimate(Estimate(0.715, Interval(0.695, 0.735), 30)) == "0.715 ±0.020"
-    assert words.estimate(Estimate(0.7, Interval(0.521, 0.833), 30), share=True) == "0.70 (0.52-0.83)"
-    assert words.estimate(Estimate(1.0, None, 30)) == "1.000"
-    assert words.estimate(Estimate(None, None, 0)) == words.estimate(None) == "undefined"
+    assert formatting.estimate(Estimate(0.715, Interval(0.695, 0.735), 30)) == "0.715 ±0.020"
+    assert formatting.estimate(Estimate(0.7, Interval(0.521, 0.833), 30), share=True) == "0.70 (0.52-0.83)"
+    assert formatting.estimate(Estimate(1.0, None, 30)) == "1.000"
+    assert formatting.estimate(Estimate(None, None, 0)) == formatting.estimate(None) == "undefined"
 
 
 def test_p_values_differences_and_letters_read_as_in_a_paper() -> None:
-    assert [words.p_value(p) for p in (0.694, 0.00099, 0.0, None)] == ["0.694", "<0.001", "<0.001", "undefined"]
-    assert words.detectable((-0.12, 0.12)) == "±0.120"
-    assert words.detectable((None, 0.31)) == "+0.310"
-    assert words.detectable((-0.1, 0.2)) == "-0.100, +0.200"
-    assert words.detectable((None, None)) == "undefined"
-    assert [words.letter(place) for place in (0, 25, 26, 27, 701, 702)] == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
-    assert [words.per_meal(x, "unknown") for x in (12345.6, 3.14159, None)] == ["12,346", "3.14", "unknown"]
+    assert [formatting.p_value(p) for p in (0.694, 0.00099, 0.0, None)] == ["0.694", "<0.001", "<0.001", "undefined"]
+    assert formatting.detectable((-0.12, 0.12)) == "±0.120"
+    assert formatting.detectable((None, 0.31)) == "+0.310"
+    assert formatting.detectable((-0.1, 0.2)) == "-0.100, +0.200"
+    assert formatting.detectable((None, None)) == "undefined"
+    assert [formatting.letter(place) for place in (0, 25, 26, 27, 701, 702)] == ["A", "Z", "AA", "AB", "ZZ", "AAA"]
+    assert [formatting.per_meal(x, "unknown") for x in (12345.6, 3.14159, None)] == ["12,346", "3.14", "unknown"]

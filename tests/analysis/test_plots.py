@@ -5,9 +5,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from inspect_dining.analysis.collection import read
-from inspect_dining.analysis.comparison import Comparison, compare
-from inspect_dining.analysis.plots import (
+from inspect_dining.analysis.comparison.compare import Comparison, compare
+from inspect_dining.analysis.inputs.collection import read
+from inspect_dining.analysis.show.formatting import letter
+from inspect_dining.analysis.show.plots import (
     COLOURS,
     deadlock_figure,
     forest_figure,
@@ -16,7 +17,6 @@ from inspect_dining.analysis.plots import (
     survival_figure,
     titles,
 )
-from inspect_dining.analysis.words import letter
 from inspect_dining.table import Rules
 from tests.analysis.made import log, run, sample
 

@@ -9,8 +9,8 @@ import pytest
 from inspect_ai.log import write_eval_log
 from rich.console import Console
 
-from inspect_dining.analysis.replay import Shown, game, shown
-from inspect_dining.analysis.strip import game_figure
+from inspect_dining.analysis.show.game_figure import game_figure
+from inspect_dining.analysis.show.replay import Shown, game, shown
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Record, Rules, View, play, replay
 from inspect_dining.table.moves import READINGS, Action, Kind

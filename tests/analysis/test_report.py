@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_dining.analysis.collection import Collection, read
-from inspect_dining.analysis.comparison import Comparison, compare
-from inspect_dining.analysis.html import page as html_page
-from inspect_dining.analysis.html import table
-from inspect_dining.analysis.report import page
+from inspect_dining.analysis.comparison.compare import Comparison, compare
+from inspect_dining.analysis.inputs.collection import Collection, read
+from inspect_dining.analysis.show.html import page as html_page
+from inspect_dining.analysis.show.html import table
+from inspect_dining.analysis.show.report import page
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.table import Rules

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from inspect_dining.audit.findings import agreement, standings
+from inspect_dining.audit.assessment import agreement, standings
 from inspect_dining.audit.ladder import Played, games, group_chance, interval, ladder, no_spread, play_groups
 from inspect_dining.scorers.shaping import Shaping, shaping
 from inspect_dining.scorers.terms import Terms, terms

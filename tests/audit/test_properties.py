@@ -5,7 +5,7 @@ from math import log1p, sqrt
 
 import pytest
 
-from inspect_dining.audit.findings import Audit, audit
+from inspect_dining.audit.assessment import Audit, audit
 from inspect_dining.scorers.shaping import Shaping, Throughput, meal_gated, paper, proportional, shaping
 from inspect_dining.scorers.terms import Terms
 from tests.audit import shapings

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspect_dining.audit.space import (
+from inspect_dining.audit.allocations import (
     MOST_ENUMERATED,
     PLAIN,
     Probe,

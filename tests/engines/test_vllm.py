@@ -22,15 +22,15 @@ from scipy import stats
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Record, Rules, replay
 from inspect_dining.table.record import RECORD
-from inspect_dining.training.models import dinner, load, with_adapters
-from inspect_dining.training.policy import parameters
+from inspect_dining.training.keep.run_directory import RunDir
+from inspect_dining.training.play.loading import dinner, load, with_adapters
+from inspect_dining.training.play.policy import parameters
+from inspect_dining.training.play.rollouts import TOOLS
+from inspect_dining.training.play.vllm_rollouts import Rollouts
+from inspect_dining.training.play.vllm_server import BASE, Server, served_template
 from inspect_dining.training.recipe import Recipe
-from inspect_dining.training.rollouts import TOOLS
-from inspect_dining.training.rundir import RunDir
-from inspect_dining.training.tiny import tiny_model, tiny_tokenizer
-from inspect_dining.training.vllm import Rollouts
-from inspect_dining.training.vllm_server import BASE, Server, served_template
-from inspect_dining.training.warmup import school
+from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
+from inspect_dining.training.tiny.schooling import school
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 from hypothesis import given
 
 from inspect_dining.table import Record, Rules, replay
-from inspect_dining.table.chronicle import account, ending, meals_by_seat, round_card, told
 from inspect_dining.table.moves import DONE_TURNS, LOST_TURNS, TIE_TURNS, VAIN_TURNS, Outcome
+from inspect_dining.table.narration import account, ending, meals_by_seat, round_card, told
 from tests.table.dinners import dinner, feed, records
 
 

@@ -13,9 +13,9 @@ from inspect_ai.approval import ApprovalPolicy, approval, auto_approver
 from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import get_model
 
-from inspect_dining.analysis.outcomes import OUTCOMES
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers import scores
+from inspect_dining.scorers.catalogue import OUTCOMES
 from inspect_dining.table import Rules, best_meals
 from inspect_dining.tasks import philosophers
 from tests.solvers.harness import run, samples, score

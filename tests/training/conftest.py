@@ -13,13 +13,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
 
 from inspect_dining.table.rules import Rules
-from inspect_dining.training.models import dinner
+from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.play.loading import dinner
+from inspect_dining.training.play.rollouts import Dinner
 from inspect_dining.training.recipe import Recipe, load
-from inspect_dining.training.rollouts import Dinner
 from inspect_dining.training.run import tiny_base
-from inspect_dining.training.rundir import Row
-from inspect_dining.training.tiny import tiny_model, tiny_tokenizer
-from inspect_dining.training.warmup import school
+from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
+from inspect_dining.training.tiny.schooling import school
 
 
 @pytest.fixture(autouse=True, scope="session")

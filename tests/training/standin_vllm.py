@@ -11,8 +11,8 @@ from pathlib import Path
 
 from peft import PeftModel
 
-from inspect_dining.training import models
-from inspect_dining.training.policy import Policy
+from inspect_dining.training.play import loading
+from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.recipe import Recipe
 from tests.loopback import Loopback
 
@@ -61,9 +61,9 @@ class StandIn(Loopback):
         if name in self.loaded or not Path(folder).is_dir():
             return 400, f"{name} is loaded already, or {folder} is no folder"
         if self._first is None or not self.stale:
-            base, tokenizer = models.load(str(self.model))
+            base, tokenizer = loading.load(str(self.model))
             model = PeftModel.from_pretrained(base, folder)
-            self._first = models.dinner(model, tokenizer, Recipe()).policy  # type: ignore[arg-type]  # PEFT's wrapper forwards everything
+            self._first = loading.dinner(model, tokenizer, Recipe()).policy  # type: ignore[arg-type]  # PEFT's wrapper forwards everything
         self.loaded[name] = self._first
         return 200, "Success"
 

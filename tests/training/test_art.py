@@ -22,13 +22,14 @@ from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import episode_seed
-from inspect_dining.training import models, openpipe_child
 from inspect_dining.training.__main__ import main
-from inspect_dining.training.objective import Group, pairs
+from inspect_dining.training.keep.run_directory import RunDir
+from inspect_dining.training.learn import art_child
+from inspect_dining.training.learn.art_trajectories import step_of
+from inspect_dining.training.learn.objective import Group, pairs
+from inspect_dining.training.play import loading
+from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
-from inspect_dining.training.rollouts import Dinner, Play
-from inspect_dining.training.rundir import RunDir
-from inspect_dining.training.trajectories import step_of
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +55,7 @@ def art_python() -> str:
 
 @pytest.fixture(scope="module")
 def table(speaker: Path) -> Dinner:
-    return models.dinner(*models.load(str(speaker)), Recipe())
+    return loading.dinner(*loading.load(str(speaker)), Recipe())
 
 
 def played(table: Dinner) -> list[Group]:
@@ -100,7 +101,7 @@ def tokenised(art_python: str, speaker: Path, table: Dinner, tmp_path_factory: p
     for name, file in files.items():
         step = step_of(groups, RECIPES[name], 1e-5, lambda ids: policy.prompts.reply(ids, policy.stops))
         file.write_text(json.dumps(step), encoding="utf-8")
-    arguments = [str(HERE / "art_contract.py"), str(openpipe_child.__file__), str(speaker), *map(str, files.values())]
+    arguments = [str(HERE / "art_contract.py"), str(art_child.__file__), str(speaker), *map(str, files.values())]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     subprocess.run([art_python, "-P", *arguments], check=True, timeout=500, env=environment)
     told = {name: json.loads(file.with_suffix(".out").read_text(encoding="utf-8")) for name, file in files.items()}

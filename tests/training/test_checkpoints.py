@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspect_dining.training.checkpoints import Candidate, candidate, choose
+from inspect_dining.training.keep.checkpoints import Candidate, candidate, choose
 
 
 def made(step: int, mean: float, error: float = 0.05, meals: float = 3.0) -> Candidate:

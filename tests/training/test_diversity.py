@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspect_dining.table import Rules
-from inspect_dining.training import diversity
-from inspect_dining.training.diversity import apart, first_replies, information, pull
-from inspect_dining.training.learner import Learner
-from inspect_dining.training.objective import Group
-from inspect_dining.training.rollouts import Dinner, Play
+from inspect_dining.training.learn import diversity
+from inspect_dining.training.learn.diversity import apart, first_replies, information, pull
+from inspect_dining.training.learn.learner import Learner
+from inspect_dining.training.learn.objective import Group
+from inspect_dining.training.play.rollouts import Dinner, Play
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import torch
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
 
 from inspect_dining.table import Rules
-from inspect_dining.training.diversity import apart, first_replies
-from inspect_dining.training.learner import Learner
-from inspect_dining.training.objective import Group, pairs
-from inspect_dining.training.rollouts import Dinner, Play
+from inspect_dining.training.learn.diversity import apart, first_replies
+from inspect_dining.training.learn.learner import Learner
+from inspect_dining.training.learn.objective import Group, pairs
+from inspect_dining.training.play.rollouts import Dinner, Play
 
 ENTROPY, BONUS = -0.03, 0.5
 

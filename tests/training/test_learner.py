@@ -10,9 +10,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table import Rules
-from inspect_dining.training.learner import Learner
-from inspect_dining.training.objective import Group, Pair, pairs, sampled
-from inspect_dining.training.rollouts import Dinner, Play
+from inspect_dining.training.learn.learner import Learner
+from inspect_dining.training.learn.objective import Group, Pair, pairs, sampled
+from inspect_dining.training.play.rollouts import Dinner, Play
 
 ENTROPY = -0.03
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table import Record, Rules
-from inspect_dining.training.objective import Group, Pair, advantages, chances_of, pairs, sampled
-from inspect_dining.training.policy import Reply
-from inspect_dining.training.rollouts import Episode, Said
+from inspect_dining.training.learn.objective import Group, Pair, advantages, chances_of, pairs, sampled
+from inspect_dining.training.play.policy import Reply
+from inspect_dining.training.play.rollouts import Episode, Said
 
 LOGPS = (-0.5, -0.25, -1.0)
 

@@ -11,12 +11,13 @@ from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import PreTrainedModel
 
 from inspect_dining.errors import BadInput
-from inspect_dining.training import models, openpipe, vllm
 from inspect_dining.training.__main__ import main
-from inspect_dining.training.openpipe import check, differences, take_up
+from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.learn import art_learner
+from inspect_dining.training.learn.art_learner import check, differences, take_up
+from inspect_dining.training.play import loading, vllm_rollouts
 from inspect_dining.training.recipe import Recipe, Stage
 from inspect_dining.training.run import Run
-from inspect_dining.training.rundir import Row, RunDir
 
 
 class Quiet:
@@ -123,7 +124,7 @@ def adapted(model: PreTrainedModel, rank: int) -> PeftModel:
 
 def test_an_adapter_that_comes_back_is_taken_up_whole(tmp_path: Path, speaker: Path) -> None:
     """PEFT only warns of weights that it does not know, and would go on with the old ones."""
-    theirs, ours = (adapted(models.load(str(speaker))[0], 2) for _ in range(2))
+    theirs, ours = (adapted(loading.load(str(speaker))[0], 2) for _ in range(2))
     with torch.no_grad():
         for parameter in theirs.parameters():
             if parameter.requires_grad:
@@ -137,7 +138,7 @@ def test_an_adapter_that_comes_back_is_taken_up_whole(tmp_path: Path, speaker: P
     theirs.save_pretrained(str(tmp_path / "broken"))
     with pytest.raises(BadInput, match="holds numbers that are not finite"):
         take_up(ours, tmp_path / "broken")  # type: ignore[arg-type]  # as above
-    adapted(models.load(str(speaker))[0], 3).save_pretrained(str(tmp_path / "other"))
+    adapted(loading.load(str(speaker))[0], 3).save_pretrained(str(tmp_path / "other"))
     with pytest.raises(BadInput, match=r"does not fit the model's .* differs"):
         take_up(ours, tmp_path / "other")  # type: ignore[arg-type]  # as above
 
@@ -152,7 +153,7 @@ def test_games_are_asked_of_the_server_that_art_has_started(
         asked.append(recipe.vllm_url)
         raise BadInput("enough")
 
-    monkeypatch.setattr(vllm, "Rollouts", rollouts)
+    monkeypatch.setattr(vllm_rollouts, "Rollouts", rollouts)
     ready = json.dumps({"answer": "ready", "url": "http://127.0.0.1:9/v1"})
     python = has_art(tmp_path, then=f"echo '{ready}'; cat")
     for number, keys in enumerate([{}, {"vllm_url": "http://other"}]):
@@ -163,5 +164,5 @@ def test_games_are_asked_of_the_server_that_art_has_started(
         with pytest.raises(BadInput, match="enough"):
             run.train()
     assert asked == ["http://127.0.0.1:9/v1", "http://other"]
-    assert isinstance(run.art, openpipe.Art)
+    assert isinstance(run.art, art_learner.Art)
     assert run.art.process.poll() == 0

@@ -7,8 +7,8 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from inspect_dining.philosophers.tokens import Ids
-from inspect_dining.training.policy import Policy
-from inspect_dining.training.rollouts import Dinner
+from inspect_dining.training.play.policy import Policy
+from inspect_dining.training.play.rollouts import Dinner
 
 PROMPTS: list[Ids] = [(7, 8, 9), (7, 8), (40, 41, 42, 43, 44, 45), (99,)]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_dining.training.models import load
-from inspect_dining.training.rundir import RunDir
+from inspect_dining.training.keep.run_directory import RunDir
+from inspect_dining.training.play.loading import load
 
 ARGUMENTS = (
     "--recipe=quick", "--steps=2", "--groups=3", "--episodes=3", "--stages=3x5", "--pairs=0", "--updates=1",

@@ -14,9 +14,9 @@ from inspect_dining.table import Record, Rules, episode_seed, replay, sample_id
 from inspect_dining.table.moves import LOST
 from inspect_dining.table.record import RECORD
 from inspect_dining.tasks import philosophers
-from inspect_dining.training.models import dinner, load, read_text
+from inspect_dining.training.play.loading import dinner, load, read_text
+from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
-from inspect_dining.training.rollouts import Dinner, Play
 
 ROUNDS = 5
 
@@ -113,7 +113,7 @@ def test_an_unschooled_model_loses_its_turns_and_no_game_breaks(seated: Dinner) 
 
 
 def test_the_provider_refuses_what_it_cannot_keep(speaker: Path, tmp_path: Path) -> None:
-    from inspect_dining.training.provider import checkpoint_api
+    from inspect_dining.providers.checkpoint import checkpoint_api
 
     plain = GenerateConfig()
     with pytest.raises(BadInput, match="needs the folder of a checkpoint; give -M path="):

@@ -20,12 +20,12 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.table import Record
-from inspect_dining.training import checkpoints
-from inspect_dining.training.checkpoints import weights_hash
-from inspect_dining.training.models import load
+from inspect_dining.training.keep import checkpoints
+from inspect_dining.training.keep.checkpoints import weights_hash
+from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.play.loading import load
 from inspect_dining.training.recipe import TINY, Recipe, Stage, checked
 from inspect_dining.training.run import Run, table_of
-from inspect_dining.training.rundir import Row, RunDir
 
 TIMES = ("seconds", "seconds_played")
 

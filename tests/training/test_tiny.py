@@ -10,8 +10,8 @@ from inspect_dining.philosophers.tokens import Message, Prompts
 from inspect_dining.table import Action, Rules, View
 from inspect_dining.table.moves import ACTS
 from inspect_dining.table.view import Fork
-from inspect_dining.training.models import read_text
-from inspect_dining.training.tiny import END, call_text, plain_turns, tiny_model, tiny_tokenizer
+from inspect_dining.training.play.loading import read_text
+from inspect_dining.training.tiny.model import END, call_text, plain_turns, tiny_model, tiny_tokenizer
 
 TOKENIZER = tiny_tokenizer(Rules(n=5))
 

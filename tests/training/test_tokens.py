@@ -11,7 +11,7 @@ from inspect_dining.philosophers.prompts import observation, system_prompt, tool
 from inspect_dining.philosophers.tokens import Prompts
 from inspect_dining.table import SCRIPTED, Coin, Game, Rules, View
 from inspect_dining.table.moves import ACTS, NO_CALL
-from inspect_dining.training.tiny import tiny_tokenizer
+from inspect_dining.training.tiny.model import tiny_tokenizer
 
 TOOLS = tool_schemas()
 TOKENIZER = tiny_tokenizer(Rules(n=5))

@@ -11,12 +11,12 @@ from inspect_dining.philosophers.prompts import observation, system_prompt
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table.game import play
 from inspect_dining.table.rules import Order, Rules
-from inspect_dining.training.objective import Group, pairs
-from inspect_dining.training.openpipe_child import Step
-from inspect_dining.training.policy import Reply
+from inspect_dining.training.learn.art_child import Step
+from inspect_dining.training.learn.art_trajectories import step_of, views
+from inspect_dining.training.learn.objective import Group, pairs
+from inspect_dining.training.play.policy import Reply
+from inspect_dining.training.play.rollouts import Dinner, Episode, Play, Said
 from inspect_dining.training.recipe import Recipe
-from inspect_dining.training.rollouts import Dinner, Episode, Play, Said
-from inspect_dining.training.trajectories import step_of, views
 
 Weights = dict[tuple[Ids, Ids], float]
 

@@ -11,15 +11,15 @@ from transformers import AutoModelForCausalLM
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
-from inspect_dining.training import vllm
 from inspect_dining.training.__main__ import main
-from inspect_dining.training.models import load, with_adapters
+from inspect_dining.training.keep.run_directory import RunDir
+from inspect_dining.training.play import vllm_rollouts
+from inspect_dining.training.play.loading import load, with_adapters
+from inspect_dining.training.play.rollouts import Dinner
+from inspect_dining.training.play.vllm_rollouts import Client, ServedPolicy, check
+from inspect_dining.training.play.vllm_server import served_template
 from inspect_dining.training.recipe import Recipe, Stage
-from inspect_dining.training.rollouts import Dinner
 from inspect_dining.training.run import Run
-from inspect_dining.training.rundir import RunDir
-from inspect_dining.training.vllm import Client, ServedPolicy, check
-from inspect_dining.training.vllm_server import served_template
 from tests.training.standin_vllm import Json, StandIn
 from tests.training.test_processes import launched
 
@@ -86,7 +86,7 @@ def test_every_request_says_how_it_samples(served: ServedPolicy, standin: StandI
         tuple(body["prompt"]): body for body in standin.bodies("/v1/completions") if isinstance(body["prompt"], list)
     }
     for body in bodies.values():
-        sent = {key: body[key] for key in vllm.WHOLE_DISTRIBUTION}
+        sent = {key: body[key] for key in vllm_rollouts.WHOLE_DISTRIBUTION}
         assert sent == {
             "top_p": 1, "top_k": 0, "min_p": 0, "repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0,
         }  # fmt: skip

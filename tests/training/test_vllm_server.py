@@ -16,9 +16,9 @@ import pytest
 
 from inspect_dining.errors import BadInput
 from inspect_dining.table.rules import Rules
-from inspect_dining.training.rollouts import TOOLS
-from inspect_dining.training.tiny import tiny_tokenizer
-from inspect_dining.training.vllm_server import Server, served_template
+from inspect_dining.training.play.rollouts import TOOLS
+from inspect_dining.training.play.vllm_server import Server, served_template
+from inspect_dining.training.tiny.model import tiny_tokenizer
 
 SERVER = """
 import http.server, signal, subprocess, sys, time
@@ -120,7 +120,7 @@ def test_it_is_gone_after_an_exception_too(tmp_path: Path) -> None:
 
 
 def test_a_server_that_will_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspect_dining.training.vllm_server.STOPS_WITHIN_S", 0.3)
+    monkeypatch.setattr("inspect_dining.training.play.vllm_server.STOPS_WITHIN_S", 0.3)
     log = tmp_path / "vllm.log"
     with Server("model", log, more=["--stubborn"]) as server:
         server.wait(print)
@@ -152,7 +152,7 @@ def test_it_dies_with_a_process_that_is_killed(tmp_path: Path) -> None:
     """SIGKILL lets no finally run; a server that stayed would hold the GPU."""
     log = tmp_path / "vllm.log"
     code = (
-        "import sys, time; from pathlib import Path; from inspect_dining.training.vllm_server import Server\n"
+        "import sys, time; from pathlib import Path; from inspect_dining.training.play.vllm_server import Server\n"
         "server = Server('model', Path(sys.argv[1])); server.wait(print); print('up', flush=True); time.sleep(60)"
     )
     owner = subprocess.Popen([sys.executable, "-c", code, str(log)], stdout=subprocess.PIPE, text=True)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from inspect_dining.table import episode_seed, sample_id
-from inspect_dining.training.measure import step_row
-from inspect_dining.training.models import dinner, load
+from inspect_dining.training.held_out import step_row
+from inspect_dining.training.play.loading import dinner, load
+from inspect_dining.training.play.rollouts import Play
 from inspect_dining.training.recipe import Recipe
-from inspect_dining.training.rollouts import Play
 
 
 @pytest.mark.slow

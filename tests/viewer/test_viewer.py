@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from inspect_dining.philosophers.prompts import system_prompt
 from inspect_dining.table import Record, replay
-from inspect_dining.table.chronicle import account, ending, round_card
+from inspect_dining.table.narration import account, ending, round_card
 from inspect_dining.table.view import describe, render, see
 from tests.viewer.conftest import HEIGHT, WIDTH, Viewer, picture
 from tests.viewer.games import DINNERS, SCORES, scores_of, shown

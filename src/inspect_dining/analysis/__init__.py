@@ -11,18 +11,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspect_dining.analysis.collection import read, records
-    from inspect_dining.analysis.columns import DiningColumns
-    from inspect_dining.analysis.comparison import Comparison, compare
-    from inspect_dining.analysis.episodes import Episode
+    from inspect_dining.analysis.comparison.compare import Comparison, compare
+    from inspect_dining.analysis.inputs.collection import read, records
+    from inspect_dining.analysis.inputs.columns import DiningColumns
+    from inspect_dining.analysis.inputs.episodes import Episode
 
 _HOMES = {
-    "Comparison": "inspect_dining.analysis.comparison",
-    "DiningColumns": "inspect_dining.analysis.columns",
-    "Episode": "inspect_dining.analysis.episodes",
-    "compare": "inspect_dining.analysis.comparison",
-    "read": "inspect_dining.analysis.collection",
-    "records": "inspect_dining.analysis.collection",
+    "Comparison": "inspect_dining.analysis.comparison.compare",
+    "DiningColumns": "inspect_dining.analysis.inputs.columns",
+    "Episode": "inspect_dining.analysis.inputs.episodes",
+    "compare": "inspect_dining.analysis.comparison.compare",
+    "read": "inspect_dining.analysis.inputs.collection",
+    "records": "inspect_dining.analysis.inputs.collection",
 }
 
 __all__ = ["Comparison", "DiningColumns", "Episode", "compare", "read", "records"]

@@ -6,9 +6,9 @@ Computed from the shaping itself, without Inspect; `audit` and `ladder` are what
 from importlib import import_module
 
 _HOMES = {
-    "Audit": "inspect_dining.audit.findings",
+    "Audit": "inspect_dining.audit.assessment",
     "Rung": "inspect_dining.audit.ladder",
-    "audit": "inspect_dining.audit.findings",
+    "audit": "inspect_dining.audit.assessment",
 }
 
 __all__ = ["Audit", "Rung", "audit"]

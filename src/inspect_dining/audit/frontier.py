@@ -7,7 +7,7 @@ of the most even split of 0, 1, 2, ... meals up to the most that can be eaten.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspect_dining.audit.space import EPSILON, PLAIN, Meals, Probe, Search, Setting
+from inspect_dining.audit.allocations import EPSILON, PLAIN, Meals, Probe, Search, Setting
 from inspect_dining.table.moves import LOST
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
-from inspect_dining.audit.findings import Audit, Standing
+from inspect_dining.audit.assessment import Audit, Standing
 from inspect_dining.errors import BadInput
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from inspect_dining.audit.allocations import EPSILON, QUARTERS, Meals, Probe, Search, Setting, even, hogs, in_deadlock
 from inspect_dining.audit.frontier import best_silence, counted
-from inspect_dining.audit.space import EPSILON, QUARTERS, Meals, Probe, Search, Setting, even, hogs, in_deadlock
 
 
 @dataclass(frozen=True, slots=True)

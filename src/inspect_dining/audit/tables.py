@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from inspect_dining.audit.findings import Audit, Standing, agreement
+from inspect_dining.audit.assessment import Audit, Standing, agreement
 from inspect_dining.audit.frontier import counted, told
 from inspect_dining.audit.ladder import GROUPS, Rung, Score
 

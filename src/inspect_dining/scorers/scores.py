@@ -13,7 +13,7 @@ from inspect_dining.scorers.metrics import convergence, per_size, pooled, surviv
 from inspect_dining.scorers.shaping import Shaping, Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.scorers.terms import Terms, terms
-from inspect_dining.table.chronicle import account, ending
+from inspect_dining.table.narration import account, ending
 from inspect_dining.table.optimum import best_meals
 from inspect_dining.table.record import RECORD, Record
 

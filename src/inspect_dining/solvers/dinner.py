@@ -19,11 +19,11 @@ from inspect_ai.util import LimitExceededError, span
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.graph import load_philosopher
 from inspect_dining.philosophers.prompts import system_prompt
-from inspect_dining.solvers.internals import have_tool_approval
+from inspect_dining.solvers.inspect_private import have_tool_approval
 from inspect_dining.solvers.seat import SOURCE, ContextOverflow, Lane, Memory, Seat
-from inspect_dining.table.chronicle import account, ending, meals_by_seat, round_card
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import Reading, Turn
+from inspect_dining.table.narration import account, ending, meals_by_seat, round_card
 from inspect_dining.table.record import RECORD
 from inspect_dining.table.rules import Rules, Split, episode_seed, is_whole
 from inspect_dining.table.view import View

@@ -22,7 +22,7 @@ from inspect_ai.util import span
 from inspect_dining.philosophers.graph import Decide, Deliberation, memory_of, tools
 from inspect_dining.philosophers.prompts import observation
 from inspect_dining.philosophers.reading import Stop, read, reply_of
-from inspect_dining.solvers.internals import active_generate_config
+from inspect_dining.solvers.inspect_private import active_generate_config
 from inspect_dining.table.moves import Outcome, Reading, Turn
 from inspect_dining.table.view import View, describe
 

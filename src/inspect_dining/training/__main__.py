@@ -59,7 +59,7 @@ def main(
     if recipe_name and preset and recipe_name != preset:
         raise BadInput(f"--recipe {recipe_name} and --preset {preset} name two recipes; give one.")
     _quiet()
-    from inspect_dining.training.rundir import RunDir
+    from inspect_dining.training.keep.run_directory import RunDir
 
     if resume and out is not None:
         recipe = RunDir(out).recipe()
@@ -118,8 +118,8 @@ def template(model: str) -> None:
     For `vllm serve MODEL --chat-template FILE`, where a trained model is evaluated by `vllm/`.
     """
     _quiet()
-    from inspect_dining.training.models import load_tokenizer, prompts
-    from inspect_dining.training.vllm_server import served_template
+    from inspect_dining.training.play.loading import load_tokenizer, prompts
+    from inspect_dining.training.play.vllm_server import served_template
 
     tokenizer = load_tokenizer(model)
     prompts(tokenizer)  # so that one without a template is refused in a sentence

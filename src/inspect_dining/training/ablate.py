@@ -24,7 +24,7 @@ from rich.table import Table
 from scipy import stats
 
 from inspect_dining.errors import BadInput
-from inspect_dining.training.checkpoints import write_folder, write_text
+from inspect_dining.training.keep.checkpoints import write_folder, write_text
 from inspect_dining.training.recipe import TINY, Recipe, Stage, load
 
 PROPOSALS = ("reward", "best", "curriculum")
@@ -93,8 +93,8 @@ def work(jobs: Sequence[Job]) -> list[Job]:
     """Runs the first job to its end, or goes on with it; the others only keep another checkpoint of the same run."""
     import torch
 
+    from inspect_dining.training.keep.run_directory import RunDir
     from inspect_dining.training.run import Run
-    from inspect_dining.training.rundir import RunDir
 
     first, *twins = jobs
     if first.recipe.model == TINY:
@@ -112,7 +112,7 @@ def work(jobs: Sequence[Job]) -> list[Job]:
 
 def _copy(run: Path, recipe: Recipe, folder: Path) -> None:
     """Copies a run, but for what it came to, under another recipe."""
-    from inspect_dining.training.rundir import RunDir
+    from inspect_dining.training.keep.run_directory import RunDir
 
     shutil.copytree(run, folder, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("table.json"))
     RunDir(folder).keep_recipe(recipe)
@@ -175,7 +175,7 @@ def ablate(
 
 
 def _refuse_another(job: Job) -> None:
-    from inspect_dining.training.rundir import RunDir
+    from inspect_dining.training.keep.run_directory import RunDir
 
     if (job.path / "recipe.yaml").is_file() and RunDir(job.path).recipe() != job.recipe:
         raise BadInput(

@@ -23,16 +23,18 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import episode_seed
-from inspect_dining.training import checkpoints, models, openpipe, vllm
 from inspect_dining.training.alarms import FATAL, Alarm, alarms
 from inspect_dining.training.curriculum import Curriculum, entropy_share
-from inspect_dining.training.diversity import apart, first_replies
-from inspect_dining.training.learner import Learner, Update
-from inspect_dining.training.measure import Cell, held_out, step_row
-from inspect_dining.training.objective import Group, pairs, sampled
+from inspect_dining.training.held_out import Cell, held_out, step_row
+from inspect_dining.training.keep import checkpoints
+from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.learn import art_learner
+from inspect_dining.training.learn.diversity import apart, first_replies
+from inspect_dining.training.learn.learner import Learner, Update
+from inspect_dining.training.learn.objective import Group, pairs, sampled
+from inspect_dining.training.play import loading, vllm_rollouts
+from inspect_dining.training.play.rollouts import Dinner, Episode, Play
 from inspect_dining.training.recipe import TINY, Recipe
-from inspect_dining.training.rollouts import Dinner, Episode, Play
-from inspect_dining.training.rundir import Row, RunDir
 
 
 class Watcher(Protocol):
@@ -79,12 +81,12 @@ class Run:
             BadInput: The directory, the model or the recipe do not allow it.
         """
         self.recipe, self.dir, self.watcher = recipe, directory, watcher
-        self.art: openpipe.Art | None = None
-        self.served: vllm.Rollouts | None = None
+        self.art: art_learner.Art | None = None
+        self.served: vllm_rollouts.Rollouts | None = None
         processes = int(os.environ.get("WORLD_SIZE", "1"))
         if recipe.learner == "art":
-            openpipe.check(recipe, processes)
-        vllm.check(recipe, processes)
+            art_learner.check(recipe, processes)
+        vllm_rollouts.check(recipe, processes)
         if recipe.tensorboard and not is_tensorboard_available():
             raise BadInput("tensorboard=true needs TensorBoard: pip install tensorboard, or leave it out.")
         self.accelerator = Accelerator(
@@ -98,12 +100,12 @@ class Run:
             directory.start(recipe)
         self.accelerator.wait_for_everyone()
         model, self.tokenizer = self._model()
-        self.model = models.with_adapters(model, recipe).to(self.accelerator.device)
-        self.dinner = models.dinner(self.model, self.tokenizer, recipe)
+        self.model = loading.with_adapters(model, recipe).to(self.accelerator.device)
+        self.dinner = loading.dinner(self.model, self.tokenizer, recipe)
         self.learner = Learner(
             self.dinner.policy, self.accelerator, cap=recipe.cap, clip=recipe.clip, micro_tokens=recipe.micro_tokens
         )
-        self.first = models.trained_state(self.model) if recipe.restarts else {}
+        self.first = loading.trained_state(self.model) if recipe.restarts else {}
         self.reward = recipe.reward()
         self.curriculum = Curriculum(recipe.stages, recipe.fall_back)
         self.done, self.restarts, self.since = 0, 0, 0
@@ -116,12 +118,12 @@ class Run:
         """The base model: loaded, or for `tiny` built and taught once and kept in the run directory."""
         recipe = self.recipe
         if recipe.model != TINY:
-            return models.load(recipe.model, recipe.dtype)
-        if not (self.dir.base / models.WHOLE).is_file():
+            return loading.load(recipe.model, recipe.dtype)
+        if not (self.dir.base / loading.WHOLE).is_file():
             if self.chief:
                 tiny_base(recipe, self.dir.base, self.watcher)
             self.accelerator.wait_for_everyone()
-        return models.load(str(self.dir.base), recipe.dtype)
+        return loading.load(str(self.dir.base), recipe.dtype)
 
     def _go_on(self) -> None:
         """Takes up the state of a run that was killed."""
@@ -131,7 +133,7 @@ class Run:
                 self.dir.cut(0)
                 (self.dir.path / "selection.jsonl").unlink(missing_ok=True)
             return
-        models.set_trained_state(self.model, state["weights"])
+        loading.set_trained_state(self.model, state["weights"])
         self.learner.optimizer.load_state_dict(state["optimizer"])
         done = self.done = state["step"]
         self.restarts, self.since = state["restarts"], state["since"]
@@ -148,7 +150,7 @@ class Run:
         """Takes the steps that are left."""
         if self.recipe.learner == "art" and self.done < self.recipe.steps:
             self._start_art()
-            for line in openpipe.differences(self.recipe):
+            for line in art_learner.differences(self.recipe):
                 self.watcher.line(line)
         try:
             if self.recipe.rollouts == "vllm" and self.done < self.recipe.steps:
@@ -293,7 +295,7 @@ class Run:
         self.restarts += 1
         self.since = self.done
         self.curriculum = Curriculum(self.recipe.stages, self.recipe.fall_back)
-        models.set_trained_state(self.model, self.first)
+        loading.set_trained_state(self.model, self.first)
         self.learner.optimizer.state.clear()
         if self.art is not None:
             self._start_art()
@@ -306,7 +308,7 @@ class Run:
         if self.art is not None:
             self.art.close()
         folder, policy = self.dir.path / "art", self.dinner.policy
-        self.art = openpipe.Art(
+        self.art = art_learner.Art(
             self.recipe, self._base(), folder, policy, self.tokenizer, step=self.done, restarts=self.restarts
         )
 
@@ -317,7 +319,7 @@ class Run:
         recipe = self.recipe
         if self.art is not None and self.art.url and recipe.vllm_url is None and recipe.art_backend != "serverless":
             recipe = recipe.model_copy(update={"vllm_url": self.art.url})
-        self.served = vllm.Rollouts(
+        self.served = vllm_rollouts.Rollouts(
             recipe,
             self.dir.path,
             self._base(),
@@ -338,7 +340,7 @@ class Run:
                 "step": self.done,
                 "restarts": self.restarts,
                 "since": self.since,
-                "weights": models.trained_state(self.model),
+                "weights": loading.trained_state(self.model),
                 "optimizer": self.learner.optimizer.state_dict(),
             })
         self.accelerator.wait_for_everyone()
@@ -394,8 +396,8 @@ class Run:
         choice = self.choice()
         tested = []
         for step in (0, choice.step):
-            model, tokenizer = models.load(str(self.dir.checkpoint(step)), self.recipe.dtype)
-            table = models.dinner(model.to(self.accelerator.device), tokenizer, self.recipe)
+            model, tokenizer = loading.load(str(self.dir.checkpoint(step)), self.recipe.dtype)
+            table = loading.dinner(model.to(self.accelerator.device), tokenizer, self.recipe)
             tested.append(tests(table, self.recipe, step))
         outcome = Outcome(self.dir, choice, tested[0], tested[1], self.restarts)
         checkpoints.write_text(self.dir.path / "table.json", json.dumps(table_of(outcome), indent=2) + "\n")
@@ -422,13 +424,13 @@ def table_of(outcome: Outcome) -> dict[str, object]:
 
 def tiny_base(recipe: Recipe, path: Path, watcher: Watcher) -> None:
     """Builds and teaches the tiny model of a recipe and keeps it; the same recipe seed gives the same weights."""
-    from inspect_dining.training.tiny import tiny_model, tiny_tokenizer
-    from inspect_dining.training.warmup import school
+    from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
+    from inspect_dining.training.tiny.schooling import school
 
     tokenizer = tiny_tokenizer(recipe.rules(5, 30))
     model = tiny_model(tokenizer, recipe.seed)
     watcher.line(f"Building a tiny Qwen3 of {sum(p.numel() for p in model.parameters()):,} random parameters.")
-    school(models.dinner(model, tokenizer, recipe), seed=recipe.seed, hint=recipe.hint, told=watcher.line)
+    school(loading.dinner(model, tokenizer, recipe), seed=recipe.seed, hint=recipe.hint, told=watcher.line)
 
     def fill(folder: Path) -> None:
         model.save_pretrained(str(folder))

@@ -6,13 +6,13 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from inspect_dining.audit.findings import audit
+from inspect_dining.audit.assessment import audit
 from inspect_dining.errors import BadInput
-from inspect_dining.training.display import Display, comparison
-from inspect_dining.training.measure import Cell
+from inspect_dining.training.held_out import Cell
+from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.recipe import TINY, Recipe, load, size
 from inspect_dining.training.run import Outcome, Run
-from inspect_dining.training.rundir import RunDir
+from inspect_dining.training.show.display import Display, comparison
 
 AUDITED = 10
 """The largest table at which the audit is quick enough to stand before every run."""
@@ -141,7 +141,7 @@ def paper_beside(recipe: Recipe, directory: RunDir, display: Display) -> list[Ce
 def _finish(recipe: Recipe, directory: RunDir, console: Console) -> None:
     """Curves and Inspect logs, and where everything is."""
     try:
-        from inspect_dining.training.plots import curves
+        from inspect_dining.training.show.curves import curves
 
         curves(directory.rows("metrics.jsonl"), directory.path / "curves.png", f"Recipe {recipe.name}, training games")
         console.print(f"Curves: {directory.path / 'curves.png'}", soft_wrap=True, highlight=False)
@@ -149,7 +149,7 @@ def _finish(recipe: Recipe, directory: RunDir, console: Console) -> None:
         console.print("No curves: matplotlib is missing; install inspect-dining[analysis].", soft_wrap=True)
     console.print(f"Checkpoint: {directory.best}", soft_wrap=True, highlight=False)
     if recipe.log_episodes:
-        from inspect_dining.training.logs import evaluate
+        from inspect_dining.training.evaluations import evaluate
 
         for line in evaluate(recipe, directory):
             console.print(line, soft_wrap=True, highlight=False)

@@ -1,0 +1,1 @@
+"""Comparing players on equal games: rows, contrasts and their families."""

@@ -1,0 +1,335 @@
+"""Comparing models on equal games: a table for each n, the ladder beside it, and contrasts between the models.
+
+The unit is the episode, also where epochs repeat a game. Within a table all runs share rules, prompt, hint, memory,
+version and reward; runs that do not are refused, or kept apart on request. One outcome is primary. Its contrasts, of
+all pairs and sizes, are one family under Holm; those of all other outcomes are another.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from inspect_dining.analysis.comparison.rows import Row, ladder_rows, model_row
+from inspect_dining.analysis.inputs.collection import Collection
+from inspect_dining.analysis.inputs.episodes import Episode, Player, Run, Setup
+from inspect_dining.analysis.show import formatting
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.catalogue import OUTCOMES, PRIMARY
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.statistics import (
+    Exact,
+    Interval,
+    Welch,
+    detectable_g,
+    detectable_shares,
+    exact_test,
+    holm,
+    newcombe,
+    welch,
+)
+from inspect_dining.table.rules import Rules
+
+LADDER_EPISODES = 100
+"""How many games each scripted player of the ladder plays."""
+FEW = 10
+"""With fewer distinct records than this, or at most half of them distinct, a warning."""
+
+Place = tuple[int, Setup, Player]
+"""Where an episode is counted: a table size under one set-up, and a player."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One outcome of two models at one table size, the second less the first.
+
+    Attributes:
+        first: The first model.
+        second: The second.
+        outcome: The score.
+        primary: Whether it is the primary outcome.
+        difference: Mean of the second less mean of the first, or None where one has no scored episode.
+        interval: Its interval: Newcombe's for shares, else Welch's.
+        welch: Welch's t-test with Hedges' g, or None where it is undefined.
+        exact: The exact test, for shares.
+        p: The p-value that counts: of the exact test for shares, else of Welch's.
+        p_holm: The same under Holm in its family.
+        detectable: The nearest differences, below and above, that these numbers of episodes find with 80% power.
+    """
+
+    first: Row
+    second: Row
+    outcome: str
+    primary: bool
+    difference: float | None
+    interval: Interval | None
+    welch: Welch | None
+    exact: Exact | None
+    p: float | None
+    p_holm: float | None
+    detectable: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One table size under one set-up.
+
+    Attributes:
+        n: The number of seats.
+        rules: The rules.
+        setup: What all its runs share, as pairs of name and value.
+        rows: The models.
+        ladder: The scripted players under the same rules, the best first.
+        contrasts: The contrasts between the models, the primary outcome first.
+    """
+
+    n: int
+    rules: Rules
+    setup: Setup
+    rows: Sequence[Row]
+    ladder: Sequence[Row]
+    contrasts: Sequence[Contrast]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A comparison of models.
+
+    Attributes:
+        primary: The primary outcome.
+        sections: The tables, by n.
+        notes: Sentences on what was left out, is unscored or is too alike.
+    """
+
+    primary: str
+    sections: Sequence[Section]
+    notes: Sequence[str]
+
+
+def compare(
+    collection: Collection,
+    *,
+    primary: str = PRIMARY,
+    separate: bool = False,
+    shaping: Shaping | None = None,
+    baseline: str | None = None,
+    ladder_episodes: int = LADDER_EPISODES,
+) -> Comparison:
+    """Compares the models of some logs.
+
+    Args:
+        collection: What `records.read` gave.
+        primary: The primary outcome.
+        separate: Whether runs of unequal set-up are kept apart; else they are refused.
+        shaping: A shaping for `reward` of all runs; their own where None.
+        baseline: A label, or the unique part of one: contrasts are then only against that model.
+        ladder_episodes: Games of each scripted player; 0 for no ladder.
+
+    Raises:
+        BadInput: An unknown outcome or baseline, or runs of unequal set-up, in a sentence.
+    """
+    if primary not in OUTCOMES:
+        raise BadInput(f"There is no outcome {primary!r}; accepted: {', '.join(OUTCOMES)}.")
+    groups = _groups(collection, shaping)
+    if not separate:
+        _refuse_unequal(groups)
+    labels = labels_of(list(dict.fromkeys(player for _, _, player in groups)))
+    letters = {label: formatting.letter(place) for place, label in enumerate(labels.values())}
+    base = None if baseline is None else _chosen(baseline, sorted(labels.values()))
+    sections: list[Section] = []
+    notes = list(collection.notes)
+    sizes: dict[tuple[str, str], list[int]] = {}
+    places = list(dict.fromkeys((n, setup) for n, setup, _ in groups))
+    for n, setup in sorted(places, key=lambda place: (place[0], places.index(place))):
+        here = {player: group for (size, own, player), group in groups.items() if (size, own) == (n, setup)}
+        rules = next(iter(here.values())).rules
+        rows = [
+            model_row(letters[labels[player]], labels[player], player, rules, group.episodes, group.missing, shaping)
+            for player, group in here.items()
+        ]
+        _need(primary, rows, n)
+        rewarded = shaping or next(iter(here.values())).run.shaping
+        contrasts = _contrasts(rows, primary, base, reward_is_proportional=_name(rewarded) == "proportional")
+        sections.append(Section(n, rules, setup, rows, ladder_rows(rules, rewarded, ladder_episodes), contrasts))
+        for row in rows:
+            for warning in _warnings(row):
+                sizes.setdefault((row.label, warning), []).append(n)
+    notes += [f"{label} at n = {', '.join(map(str, at))}: {warning}" for (label, warning), at in sizes.items()]
+    return Comparison(primary, _adjusted(sections), notes)
+
+
+@dataclass
+class _Group:
+    """The episodes of one player at one size under one set-up, with the planned ones that left no trace."""
+
+    run: Run
+    rules: Rules
+    episodes: list[Episode]
+    missing: int = 0
+
+
+def _groups(collection: Collection, shaping: Shaping | None) -> dict[Place, _Group]:
+    groups: dict[Place, _Group] = {}
+    homes: dict[tuple[int, int], list[Place]] = {}
+
+    def group(run: Run, rules: Rules) -> _Group:
+        setup = run.equal_games(rules)
+        if shaping is not None:
+            setup = (*(pair for pair in setup if pair[0] != "reward"), ("reward", shaping.name))
+        place = rules.n, setup, run.player
+        here = homes.setdefault((id(run), rules.n), [])
+        if place not in here:
+            here.append(place)
+        return groups.setdefault(place, _Group(run, rules, []))
+
+    for episode in collection.episodes:
+        group(episode.run, episode.rules).episodes.append(episode)
+    seen = Counter((id(episode.run), episode.n) for episode in collection.episodes)
+    for run in collection.runs:
+        for n, planned in run.sizes.items():
+            missing = planned - seen[id(run), n]
+            if missing > 0 and (id(run), n) in homes:
+                groups[homes[id(run), n][0]].missing += missing
+            elif missing > 0 and n in run.rules:
+                group(run, run.rules[n]).missing += missing
+    return groups
+
+
+def _refuse_unequal(groups: Mapping[Place, _Group]) -> None:
+    for n in sorted({size for size, _, _ in groups}):
+        setups = {setup: group for (size, setup, _), group in groups.items() if size == n}
+        if len(setups) < 2:
+            continue
+        (one, here), (other, there) = list(setups.items())[:2]
+        first, second = dict(one), dict(other)
+        unlike = [name for name in {**first, **second} if first.get(name) != second.get(name)]
+        told = "; ".join(
+            f"{name} is {first.get(name, 'not set')} in {_file(here.run)} and {second.get(name, 'not set')} in "
+            f"{_file(there.run)}"
+            for name in unlike
+        )
+        raise BadInput(
+            f"At n = {n} these runs are no equal games: {told}. Compare runs of one set-up, or keep them apart with "
+            "--separate" + (" (or score all by one --shaping)." if "reward" in unlike else ".")
+        )
+
+
+def _need(primary: str, rows: Sequence[Row], n: int) -> None:
+    without = [row.label for row in rows if row.episodes and primary not in row.summary.values]
+    if without:
+        raise BadInput(
+            f"The primary outcome {primary} cannot be computed for {', '.join(without)} at n = {n}: name a --shaping "
+            "to score every run alike, or another --primary."
+        )
+
+
+def _file(run: Run) -> str:
+    return run.log.rsplit("/", 1)[-1]
+
+
+def _name(shaping: Shaping | None) -> str:
+    return "" if shaping is None else shaping.name
+
+
+def labels_of(players: Sequence[Player]) -> dict[Player, str]:
+    """The shortest names that tell some players apart: the model, seats of their own, and settings that differ."""
+    parts = {
+        player: (player.model + "".join(f" + {role} {name}" for role, name in player.roles), dict(player.settings))
+        for player in players
+    }
+    labels = {}
+    for player, (name, settings) in parts.items():
+        others = [theirs for other, (called, theirs) in parts.items() if called == name and other != player]
+        unlike = {key for theirs in others for key in {**theirs, **settings} if theirs.get(key) != settings.get(key)}
+        told = ", ".join(f"{key}={settings.get(key, 'default')}" for key in sorted(unlike))
+        labels[player] = f"{name} ({told})" if told else name
+    return labels
+
+
+def _chosen(baseline: str, labels: Sequence[str]) -> str:
+    hits = [label for label in labels if label == baseline] or [label for label in labels if baseline in label]
+    if len(hits) != 1:
+        what = "names no model" if not hits else f"could be {' or '.join(hits)}"
+        raise BadInput(f"--baseline {baseline} {what}; the models are: {', '.join(labels)}.")
+    return hits[0]
+
+
+def _contrasts(rows: Sequence[Row], primary: str, base: str | None, reward_is_proportional: bool) -> list[Contrast]:
+    outcomes = [primary, *(name for name in OUTCOMES if name != primary)]
+    twins = [("efficiency", "throughput")] + [("reward", "proportional")] * reward_is_proportional
+    for one, other in twins:
+        outcomes.remove(one if other == primary else other)
+    pairs = list(combinations(rows, 2))
+    if base is not None:
+        pairs = [(a, b) if a.label == base else (b, a) for a, b in pairs if base in (a.label, b.label)]
+    return [
+        _contrast(first, second, name, name == primary)
+        for name in outcomes
+        for first, second in pairs
+        if name in first.summary.values and name in second.summary.values
+    ]
+
+
+def _contrast(first: Row, second: Row, outcome: str, primary: bool) -> Contrast:
+    a, b = first.summary.values[outcome], second.summary.values[outcome]
+    means = [summary.estimates[outcome].mean for summary in (first.summary, second.summary)]
+    difference = None if means[0] is None or means[1] is None else means[1] - means[0]
+    test = welch(a, b)
+    if not OUTCOMES[outcome].share:
+        g = detectable_g(len(a), len(b))
+        reach = None if g is None or test is None else g * test.deviation
+        detectable = (None if reach is None else -reach, reach)
+        interval, p = (test.interval, test.p) if test else (None, None)
+        return Contrast(first, second, outcome, primary, difference, interval, test, None, p, None, detectable)
+    counts = round(sum(a)), len(a), round(sum(b)), len(b)
+    exact = exact_test(*counts)
+    below, above = None, None
+    if means[0] is not None:
+        up, down = detectable_shares(means[0], len(a), len(b))
+        below, above = None if down is None else down - means[0], None if up is None else up - means[0]
+    p = None if exact is None else exact.p
+    return Contrast(
+        first, second, outcome, primary, difference, newcombe(*counts), test, exact, p, None, (below, above)
+    )
+
+
+def _adjusted(sections: Sequence[Section]) -> list[Section]:
+    """The sections with Holm's adjustment: the primary outcome's contrasts are one family, all others another."""
+    everything = [contrast for section in sections for contrast in section.contrasts]
+    adjusted: dict[int, float | None] = {}
+    for family in (True, False):
+        members = [contrast for contrast in everything if contrast.primary is family]
+        for contrast, p in zip(members, holm([member.p for member in members]), strict=True):
+            adjusted[id(contrast)] = p
+    return [
+        replace(section, contrasts=[replace(c, p_holm=adjusted[id(c)]) for c in section.contrasts])
+        for section in sections
+    ]
+
+
+def _warnings(row: Row) -> list[str]:
+    counts = row.counts
+    if counts is None:
+        return []
+    found = []
+    reasons = sorted(row.unscored.items(), key=lambda item: -item[1])
+    unscored = [f"{count} {reason}" for reason, count in reasons[:3]]
+    unscored += [f"{sum(count for _, count in reasons[3:])} for other reasons"] if len(reasons) > 3 else []
+    unscored += [f"{counts.missing} without a trace"] if counts.missing else []
+    if unscored:
+        found.append(
+            f"of {counts.planned} planned episodes {counts.scored} are scored "
+            f"({'; '.join(unscored)}). If what stopped the others depends on how they were played, scores are biased."
+        )
+    if 0 < counts.distinct < FEW or 0 < 2 * counts.distinct <= counts.scored:
+        alike = counts.distinct < counts.scored
+        found.append(
+            f"only {counts.distinct} of {counts.scored} records "
+            f"{'is' if counts.distinct == 1 else 'are'} distinct. "
+            + (
+                "Repeated games are no further evidence: intervals and tests overstate what is known."
+                if alike
+                else "So few episodes can show only very large differences."
+            )
+        )
+    return found

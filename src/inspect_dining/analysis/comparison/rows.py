@@ -1,0 +1,270 @@
+"""What the episodes of one model at one table size come to: one row of the comparison."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inspect_dining.analysis.inputs.episodes import Episode, Player, Status
+from inspect_dining.audit.ladder import games
+from inspect_dining.scorers.catalogue import OUTCOMES, Outcome, scores
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.terms import Terms
+from inspect_dining.statistics import Estimate, mean_interval, share_interval
+from inspect_dining.table.moves import LOST, READINGS, Action, Kind
+from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.rules import Rules
+
+SURVIVAL_ROUNDS = (5, 12)
+"""The rounds by which survival is told, besides the horizon."""
+
+_LONGEST = 80
+"""Letters of a reason that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of the planned episodes.
+
+    Attributes:
+        planned: How many games the runs were to play.
+        scored: How many ended by their rules.
+        cut: How many a limit or a cancellation stopped; never scored.
+        errored: How many failed; never scored.
+        distinct: How many of the scored ones differ in what happened, and not only in their seed.
+    """
+
+    planned: int
+    scored: int
+    cut: int
+    errored: int
+    distinct: int
+
+    @property
+    def missing(self) -> int:
+        """How many left no trace: not played yet, or never."""
+        return self.planned - self.scored - self.cut - self.errored
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRound:
+    """How often all seats lock the table in the first round, against seats that choose independently.
+
+    Attributes:
+        locked: Share of episodes in which every seat held one fork after round 1.
+        left: Share of all first turns that picked up left.
+        right: Share of all first turns that picked up right.
+        independent: What independent seats with these shares would give: left^n + right^n.
+    """
+
+    locked: Estimate
+    left: float
+    right: float
+    independent: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the scored episodes took.
+
+    Attributes:
+        tokens: Tokens of all model calls.
+        tokens_per_meal: Tokens by meals, or None where nobody ate.
+        cost: What they cost, or None where the log does not say for every call.
+        cost_per_meal: Cost by meals, or None where either is not known.
+        tokens_by_seat: For each seat its tokens.
+    """
+
+    tokens: int
+    tokens_per_meal: float | None
+    cost: float | None
+    cost_per_meal: float | None
+    tokens_by_seat: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What some scored episodes come to.
+
+    Attributes:
+        estimates: The mean and interval of every score by name; `reward` is missing where its shaping is not known.
+        values: For each score the value of every episode.
+        survival: For rounds 5, 12 and T the share of episodes not deadlocked by then.
+        curve: The share of episodes not deadlocked after round 0, 1, ..., T.
+        lost: Turns lost, by kind.
+        turns: Turns taken.
+        meals: Meals of all episodes.
+        seats: For each seat its mean meals and interval.
+    """
+
+    estimates: Mapping[str, Estimate]
+    values: Mapping[str, Sequence[float]]
+    survival: Mapping[int, Estimate]
+    curve: Sequence[float]
+    lost: Mapping[Kind, int]
+    turns: int
+    meals: int
+    seats: Sequence[Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model, or one scripted player of the ladder, at one table size.
+
+    Attributes:
+        letter: Its short name, by which contrasts call it; empty for the ladder.
+        label: Its name.
+        counts: What became of its planned episodes; None for the ladder.
+        summary: What the scored ones come to.
+        player: What was evaluated; None for the ladder.
+        first: Its first rounds; None for the ladder, or without a scored episode.
+        spent: Tokens and cost; None for the ladder.
+        seated: For each seat who sits there, where a seat has a model of its own; else empty.
+        episodes: Its scored episodes; empty for the ladder.
+        unscored: Why the others are not scored, such as `cut: token limit`, and how often.
+    """
+
+    letter: str
+    label: str
+    summary: Summary
+    player: Player | None = None
+    counts: Counts | None = None
+    first: FirstRound | None = None
+    spent: Spent | None = None
+    seated: Sequence[str] = ()
+    episodes: Sequence[Episode] = ()
+    unscored: Mapping[str, int] = field(default_factory=dict)
+
+
+def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequence[float]]) -> Summary:
+    """The means, intervals and counts of some episodes.
+
+    Args:
+        rules: The rules, the same for all.
+        played: The terms of each episode.
+        values: For each score the value of every episode.
+    """
+    deaths = Counter(episode.played for episode in played if episode.deadlocked)
+    curve, alive = [1.0], len(played)
+    for number in range(1, rules.rounds + 1):
+        alive -= deaths[number]
+        curve.append(alive / len(played) if played else 0.0)
+    told = sorted({*(number for number in SURVIVAL_ROUNDS if number < rules.rounds), rules.rounds})
+    lost: Counter[Kind] = Counter()
+    for episode in played:
+        lost.update(dict(episode.lost))
+    return Summary(
+        estimates={name: _estimate(OUTCOMES[name], of) for name, of in values.items()},
+        values=values,
+        survival={number: share_interval(round(curve[number] * len(played)), len(played)) for number in told},
+        curve=curve if played else [],
+        lost={kind: lost[kind] for kind in LOST},
+        turns=sum(episode.turns for episode in played),
+        meals=sum(episode.eaten for episode in played),
+        seats=[
+            mean_interval([episode.meals[seat] for episode in played], least=0)
+            for seat in range(rules.n if played else 0)
+        ],
+    )
+
+
+def _estimate(outcome: Outcome, values: Sequence[float]) -> Estimate:
+    if outcome.share:
+        return share_interval(round(sum(values)), len(values))
+    return mean_interval(values, least=outcome.least, most=outcome.most)
+
+
+def model_row(
+    letter: str,
+    label: str,
+    player: Player,
+    rules: Rules,
+    episodes: Sequence[Episode],
+    missing: int,
+    shaping: Shaping | None,
+) -> Row:
+    """The row of one model.
+
+    Args:
+        letter: Its short name.
+        label: Its name.
+        player: What was evaluated.
+        rules: The rules of all its episodes.
+        episodes: Those that left a trace.
+        missing: How many planned ones did not.
+        shaping: The shaping of `reward`, or None for the run's own.
+    """
+    scored = [episode for episode in episodes if episode.status is Status.SCORED]
+    played = [episode.terms for episode in scored]
+    found = [scores(e.terms, shaping) if shaping is not None else e.scores for e in scored]
+    names = [name for name in OUTCOMES if all(name in one for one in found)]
+    summary = summarise(rules, played, {name: [one[name] for one in found] for name in names})
+    happened = {(e.record.rounds, e.record.hashes) for e in scored if e.record is not None}
+    counts = Counts(
+        planned=len(episodes) + missing,
+        scored=len(scored),
+        cut=sum(1 for episode in episodes if episode.status is Status.CUT),
+        errored=sum(1 for episode in episodes if episode.status is Status.ERRORED),
+        distinct=len(happened),
+    )
+    roles = dict(player.roles)
+    seated = [roles.get(f"seat_{seat}", player.model) for seat in range(rules.n)] if roles else []
+    return Row(
+        letter=letter,
+        label=label,
+        summary=summary,
+        player=player,
+        counts=counts,
+        first=_first_round(scored, rules.n),
+        spent=_spent(scored, summary.meals, rules.n),
+        seated=seated,
+        episodes=scored,
+        unscored=Counter(f"{e.status}: {_brief(e.reason)}" for e in episodes if e.status is not Status.SCORED),
+    )
+
+
+def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Row]:
+    """What every scripted player scores under some rules, the highest mean efficiency first.
+
+    Args:
+        rules: The rules.
+        shaping: The shaping of `reward`, or None where it is not known.
+        episodes: Games of each player; none are played for 0.
+    """
+    rows = []
+    for player in SCRIPTED if episodes else ():
+        played = games(rules, player, episodes)
+        found = [scores(episode, shaping) for episode in played]
+        rows.append(
+            Row("", player, summarise(rules, played, {name: [one[name] for one in found] for name in found[0]}))
+        )
+    return sorted(rows, key=lambda row: -(row.summary.estimates["efficiency"].mean or 0.0))
+
+
+def _brief(reason: str) -> str:
+    line = reason.strip().splitlines()[0] if reason.strip() else "no reason given"
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+
+
+def _first_round(scored: Sequence[Episode], n: int) -> FirstRound | None:
+    firsts = [episode.record.rounds[0] for episode in scored if episode.record is not None]
+    if not firsts:
+        return None
+    choices = [[READINGS[code].action for code in codes] for codes in firsts]
+    locked = sum(1 for seats in choices if set(seats) in ({Action.PICK_UP_LEFT}, {Action.PICK_UP_RIGHT}))
+    turns = len(firsts) * n
+    left = sum(seats.count(Action.PICK_UP_LEFT) for seats in choices) / turns
+    right = sum(seats.count(Action.PICK_UP_RIGHT) for seats in choices) / turns
+    return FirstRound(share_interval(locked, len(firsts)), left, right, left**n + right**n)
+
+
+def _spent(scored: Sequence[Episode], meals: int, n: int) -> Spent:
+    tokens = sum(episode.usage.tokens for episode in scored)
+    costs = [episode.usage.cost for episode in scored if episode.usage.cost is not None]
+    cost = sum(costs) if scored and len(costs) == len(scored) else None
+    return Spent(
+        tokens=tokens,
+        tokens_per_meal=tokens / meals if meals else None,
+        cost=cost,
+        cost_per_meal=cost / meals if meals and cost is not None else None,
+        tokens_by_seat=[sum(episode.usage.seats[seat] for episode in scored) for seat in range(n)],
+    )

@@ -1,0 +1,1 @@
+"""Finding and reading logs: files, samples, episodes, data-frame columns."""

@@ -1,0 +1,189 @@
+"""Episodes of logs: a record each, with what identifies it and what its scores are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.catalogue import OUTCOMES, scores
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.shaping import shaping as shaping_named
+from inspect_dining.scorers.terms import Terms, terms
+from inspect_dining.table.record import Record
+from inspect_dining.table.rules import OPTIONS, Rules
+
+Setup = tuple[tuple[str, str], ...]
+"""What two games must share to be compared, as pairs of name and value."""
+
+_TOLERANCE = 6e-5
+"""Scores are logged with at least four decimals."""
+
+
+class Status(StrEnum):
+    """What became of a planned episode."""
+
+    SCORED = "scored"
+    """The game ended, by deadlock or at the horizon."""
+    CUT = "cut"
+    """A limit, an overflow or a cancellation stopped the game; it is counted and never scored."""
+    ERRORED = "errored"
+    """The provider or the program failed; it is counted and never scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an episode took.
+
+    Attributes:
+        tokens: Tokens of all its model calls, input and output.
+        cost: What they cost, in the currency of the price file, or None where it is not known.
+        seats: For each seat its tokens.
+    """
+
+    tokens: int = 0
+    cost: float | None = None
+    seats: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """What is evaluated; the episodes of equal players may be pooled.
+
+    Attributes:
+        model: The model of every seat that has no model of its own.
+        roles: Seats with a model of their own, as pairs of role and model.
+        settings: Model arguments and sampling parameters that were set, as pairs of name and value.
+    """
+
+    model: str
+    roles: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one log says of all its episodes.
+
+    Attributes:
+        log: Where it is.
+        player: What was evaluated.
+        setup: What two runs must share to be compared (prompt, memory, version...), as pairs of name and value.
+        rewarding: The arguments of its shaping, those of the log's scorer `reward`.
+        sizes: For each table size how many episodes were planned.
+        rules: For each table size its rules, as far as the arguments of the task tell.
+        finished: Whether the log is complete; a log still being written, or of a run that was killed, is not.
+        task_id: Inspect's id of the task, which a retry keeps.
+        created: When the run was started (ISO 8601).
+    """
+
+    log: str
+    player: Player
+    setup: Setup = ()
+    rewarding: Mapping[str, object] = field(default_factory=dict)
+    sizes: Mapping[int, int] = field(default_factory=dict)
+    rules: Mapping[int, Rules] = field(default_factory=dict)
+    finished: bool = True
+    task_id: str = ""
+    created: str = ""
+
+    @cached_property
+    def shaping(self) -> Shaping | None:
+        """The shaping of its `reward`, or None where it cannot be made here (a function of one's own, say)."""
+        try:
+            return named_shaping(**self.rewarding)
+        except ValueError:
+            return None
+
+    @property
+    def reward_name(self) -> str:
+        """The full name of its shaping."""
+        return self.shaping.name if self.shaping else str(self.rewarding.get("shaping"))
+
+    def equal_games(self, rules: Rules) -> Setup:
+        """What two games of equal n must share to be compared: the rules, then what their runs must share."""
+        plain = [(name, str(getattr(rules, name))) for name in ("rounds", *OPTIONS, "patience")]
+        return (*plain, *self.setup, ("reward", self.reward_name))
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One planned game of a log that left a trace.
+
+    Attributes:
+        run: The run that it belongs to.
+        n: The number of seats.
+        rules: The rules of the game.
+        sample: Inspect's sample id.
+        epoch: Inspect's epoch.
+        status: What became of it.
+        record: Its record, or None where it failed before there was one.
+        reason: Why it is not scored.
+        usage: Tokens and cost.
+        logged: The scores as the log has them; they are compared with the record's and used for nothing else.
+    """
+
+    run: Run
+    n: int
+    rules: Rules
+    sample: str
+    epoch: int
+    status: Status
+    record: Record | None
+    reason: str = ""
+    usage: Usage = Usage()
+    logged: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The terms of a scored episode.
+
+        Raises:
+            ValueError: It is not scored.
+        """
+        if self.status is not Status.SCORED or self.record is None:
+            raise ValueError(f"Episode {self.sample} of {self.run.log} is {self.status}: {self.reason}.")
+        return terms(self.record)
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """All scores of a scored episode by name (see `outcomes.OUTCOMES`), under the run's own shaping."""
+        return scores(self.terms, self.run.shaping)
+
+    @property
+    def disagrees(self) -> str | None:
+        """In which score log and record differ, in words, or None where they agree."""
+        ours = self.scores if self.status is Status.SCORED else {}
+        for name, value in self.logged.items():
+            own = ours.get(name)
+            if name not in OUTCOMES or (name == "reward" and self.run.shaping is None):
+                continue
+            if own is None or abs(own - value) > _TOLERANCE:
+                return f"the log has {name} = {value:g}, its record gives {'no score' if own is None else f'{own:g}'}"
+        return None
+
+
+def named_shaping(
+    shaping: object = "paper",
+    weights: object = None,
+    throughput: object = "seat_rounds",
+    variance: object = "population",
+) -> Shaping:
+    """The shaping that the arguments of a task, a command line or a log name.
+
+    Raises:
+        BadInput: An argument is not accepted, in a sentence.
+    """
+    items = weights.split(",") if isinstance(weights, str) else weights
+    if items is not None and not isinstance(items, Sequence):
+        raise BadInput(f"weights={weights!r} is not accepted: give four numbers such as 1,0.5,0.3,0.1.")
+    try:
+        four = None if items is None else [float(item) for item in items]
+        if throughput not in ("seat_rounds", "optimum") or variance not in ("population", "sample"):
+            raise ValueError(
+                f"throughput={throughput!r} and variance={variance!r}: accepted are seat_rounds or optimum, and "
+                "population or sample."
+            )
+        return shaping_named(str(shaping), weights=four, throughput=throughput, variance=variance)
+    except (ValueError, TypeError) as error:
+        raise BadInput(str(error)) from None

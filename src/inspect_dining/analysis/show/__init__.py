@@ -1,0 +1,1 @@
+"""Showing results: terminal tables, figures, the HTML report, exports, replay."""

@@ -1,0 +1,301 @@
+"""The pictures of a comparison, for a report or a paper: readable in print and by colour-blind readers.
+
+Every function draws one figure and gives it as SVG text, with all letters as outlines, so that it looks the same
+everywhere. Models differ by colour, marker and dash, and keep them in every figure.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Literal
+
+from inspect_dining.analysis.comparison.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.comparison.rows import Row
+from inspect_dining.analysis.show import formatting
+from inspect_dining.analysis.show.tables import named, same
+from inspect_dining.statistics import Estimate, Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""The palette of Okabe and Ito, without its yellow, which paper swallows."""
+MARKERS = "osD^vPX"
+"""A marker for each colour."""
+Dash = Literal["-", "--", "-.", ":"]
+DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
+"""Dashes, for more models than colours too."""
+GREY = "#595959"
+"""Null models."""
+RANDOM = "random"
+"""The null model of the ladder."""
+_NULL = "scripted random player"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a model looks in every figure.
+
+    Attributes:
+        colour: Its colour.
+        marker: Its marker.
+        dash: Its dash.
+    """
+
+    colour: str
+    marker: str
+    dash: Dash
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """The look of every figure here."""
+    from matplotlib import rc_context
+
+    with rc_context({
+        "font.size": 9,
+        "axes.titlesize": 9,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": "#E6E6E6",
+        "grid.linewidth": 0.6,
+        "lines.linewidth": 1.4,
+        "lines.markersize": 4.5,
+        "legend.frameon": False,
+        "legend.fontsize": 8,
+        "svg.hashsalt": "inspect_dining",
+    }):
+        yield
+
+
+def svg(figure: "Figure") -> str:
+    """A figure as SVG text; the same bytes for the same figure."""
+    file = BytesIO()
+    figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue().decode()
+
+
+def titles(sections: Sequence[Section]) -> list[str]:
+    """What tells the tables apart: n, and what else differs where an n stands twice."""
+    unlike = {
+        name
+        for one in sections
+        for other in sections
+        if one.n == other.n
+        for name, value in one.setup
+        if dict(other.setup).get(name) != value
+    }
+    found = []
+    for section in sections:
+        more = [f"{name} {value}" for name, value in section.setup if name in unlike]
+        twice = sum(1 for other in sections if other.n == section.n) > 1
+        found.append(", ".join([f"n = {section.n}", *(more if twice else [])]))
+    return found
+
+
+def _place(row: Row) -> int:
+    """0 for A, 1 for B, ..., 26 for AA."""
+    place = 0
+    for character in row.letter:
+        place = 26 * place + ord(character) - ord("A") + 1
+    return place - 1
+
+
+def look_of(row: Row) -> Look:
+    """How a model looks in every figure, by its letter."""
+    place, kinds = _place(row), len(COLOURS)
+    return Look(
+        COLOURS[place % kinds],
+        MARKERS[(place + place // kinds) % len(MARKERS)],
+        DASHES[(place + place // kinds) % len(DASHES)],
+    )
+
+
+def _models(found: Comparison) -> dict[str, Row]:
+    """Every model by letter, in order."""
+    rows = {row.letter: row for section in found.sections for row in section.rows}
+    return dict(sorted(rows.items(), key=lambda item: _place(item[1])))
+
+
+def _legend(figure: "Figure", axes: "Axes") -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    longest = max(map(len, labels), default=1)
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(4, 110 // (longest + 6))))
+
+
+def _bars(of: Sequence[Estimate], complement: bool = False) -> tuple[list[float], list[list[float]]]:
+    """Means, and how far their intervals reach down and up; 1 less both where the complement is wanted."""
+    means, down, up = [], [], []
+    for one in of:
+        mean = one.mean or 0.0
+        low, high = (mean, mean) if one.interval is None else (one.interval.low, one.interval.high)
+        means.append(1 - mean if complement else mean)
+        down.append(max(0.0, high - mean if complement else mean - low))
+        up.append(max(0.0, mean - low if complement else high - mean))
+    return means, [down, up]
+
+
+def _panels(count: int, height: float) -> tuple["Figure", list["Axes"]]:
+    from matplotlib.figure import Figure
+
+    columns = min(count, 3)
+    lines = -(-count // columns)
+    figure = Figure(figsize=(7.2, height * lines + 0.6), layout="constrained")
+    axes = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel().tolist()
+    for empty in axes[count:]:
+        empty.set_axis_off()
+    return figure, axes[:count]
+
+
+def deadlock_figure(found: Comparison) -> str:
+    """Deadlock against n with the random player, and locking in round 1 against independent seats."""
+    with style():
+        figure, (left, right) = _panels(2, 2.8)
+        at = {id(section): float(place) for place, section in enumerate(found.sections)}
+        models = _models(found)
+        for number, (letter, model) in enumerate(models.items()):
+            shift = 0.5 * ((number + 0.5) / len(models) - 0.5)
+            rows = [(at[id(s)] + shift, row) for s in found.sections for row in s.rows if row.letter == letter]
+            scored = [(x, row.summary.estimates["no_deadlock"], row.first) for x, row in rows if row.first is not None]
+            places, look = [x for x, _, _ in scored], look_of(model)
+            means, reach = _bars([survived for _, survived, _ in scored], complement=True)
+            left.errorbar(
+                places, means, reach, label=named(model), capsize=2,
+                color=look.colour, marker=look.marker, linestyle=look.dash,
+            )  # fmt: skip
+            means, reach = _bars([first.locked for _, _, first in scored])
+            right.errorbar(places, means, reach, capsize=2, color=look.colour, marker=look.marker, linestyle="none")
+            right.plot(
+                places, [first.independent for _, _, first in scored],
+                color=look.colour, marker=look.marker, linestyle="none", markerfacecolor="white", markersize=7,
+            )  # fmt: skip
+        null = [(at[id(s)], row) for s in found.sections for row in s.ladder if row.label == RANDOM]
+        means, _ = _bars([row.summary.estimates["no_deadlock"] for _, row in null], complement=True)
+        if null:
+            left.plot([x for x, _ in null], means, label=_NULL, color=GREY, linestyle=":", marker="_", markersize=14)
+        left.set(title="Deadlock", ylabel="share of episodes", ylim=(-0.04, 1.04))
+        right.set(title="Locked in round 1 (filled), expected\nof independent seats (hollow)")
+        for axes in (left, right):
+            axes.set_xticks(range(len(found.sections)), titles(found.sections), rotation=0 if len(at) < 6 else 60)
+            axes.set_xlim(-0.5, len(found.sections) - 0.5)
+            axes.grid(axis="x", visible=False)
+        _legend(figure, left)
+        return svg(figure)
+
+
+def survival_figure(found: Comparison) -> str:
+    """The share of episodes not deadlocked after each round, a panel for each n; the random player dotted."""
+    with style():
+        figure, panels = _panels(len(found.sections), 2.3)
+        for axes, section, title in zip(panels, found.sections, titles(found.sections), strict=True):
+            for row in section.rows:
+                look, curve = look_of(row), row.summary.curve
+                axes.step(range(len(curve)), curve, where="post", color=look.colour, linestyle=look.dash)
+            for row in section.ladder:
+                if row.label == RANDOM:
+                    curve = row.summary.curve
+                    axes.step(range(len(curve)), curve, where="post", color=GREY, linestyle=":")
+            axes.set(title=title, xlabel="round", ylim=(-0.04, 1.04), xlim=(0, section.rules.rounds))
+        panels[0].set_ylabel("not deadlocked")
+        for model in _models(found).values():
+            look = look_of(model)
+            panels[0].plot([], [], label=named(model), color=look.colour, linestyle=look.dash)
+        if any(section.ladder for section in found.sections):
+            panels[0].plot([], [], label=_NULL, color=GREY, linestyle=":")
+        _legend(figure, panels[0])
+        return svg(figure)
+
+
+def seats_figure(found: Comparison) -> str:
+    """Mean meals of each seat with intervals, a panel for each n; a seat with a model of its own is ringed."""
+    with style():
+        figure, panels = _panels(len(found.sections), 2.3)
+        for axes, section, title in zip(panels, found.sections, titles(found.sections), strict=True):
+            for number, row in enumerate(section.rows):
+                look, shift = look_of(row), 0.6 * ((number + 0.5) / len(section.rows) - 0.5)
+                means, reach = _bars(row.summary.seats)
+                seats = [seat + shift for seat in range(len(means))]
+                axes.errorbar(seats, means, reach, capsize=1.5, color=look.colour, marker=look.marker, linestyle="none")
+                usual = "" if row.player is None else row.player.model
+                own = [seat for seat in range(len(means)) if row.seated and row.seated[seat] != usual]
+                axes.plot(
+                    [seats[seat] for seat in own], [means[seat] for seat in own],
+                    color=look.colour, marker="o", markersize=11, markerfacecolor="none", linestyle="none",
+                )  # fmt: skip
+            axes.set(title=title, xlabel="seat")
+            axes.set_xticks(range(0, section.n, 1 if section.n <= 10 else 5))
+            axes.set_ylim(bottom=0)
+            axes.grid(axis="x", visible=False)
+        panels[0].set_ylabel("meals an episode")
+        for model in _models(found).values():
+            look = look_of(model)
+            panels[0].plot([], [], label=named(model), color=look.colour, marker=look.marker, linestyle="none")
+        _legend(figure, panels[0])
+        return svg(figure)
+
+
+def forest_figure(found: Comparison) -> str | None:
+    """Every contrast of the primary outcome: its difference, Hedges' g, and what could have been found.
+
+    Returns:
+        The figure, or None where there is nothing to contrast.
+    """
+    from matplotlib.figure import Figure
+
+    lines: list[Contrast | str] = []
+    for section, title in zip(found.sections, titles(found.sections), strict=True):
+        told = [contrast for contrast in section.contrasts if contrast.primary and not same(contrast)]
+        lines += [title, *told] if told else []
+    if not lines:
+        return None
+    with style():
+        figure = Figure(figsize=(7.2, 0.24 * len(lines) + 1.1), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        heights = range(len(lines), 0, -1)
+        for y, line in zip(heights, lines, strict=True):
+            if isinstance(line, str):
+                continue
+            _whisker(left, y, line.difference, line.interval)
+            ends = [end for end in line.detectable if end is not None]
+            left.plot(ends, [y] * len(ends), marker="|", markersize=8, color=GREY, linestyle="none")
+            test = line.welch
+            if test is None:
+                right.annotate(
+                    formatting.UNDEFINED, (0.5, y), xycoords=("axes fraction", "data"),
+                    va="center", ha="center", fontsize=8, color=GREY,
+                )  # fmt: skip
+            else:
+                _whisker(right, y, test.g, test.g_interval)
+            right.annotate(
+                f"p = {formatting.p_value(line.p_holm)}".replace("= <", "< "),
+                (1.02, y),
+                xycoords=("axes fraction", "data"),
+                va="center",
+                fontsize=8,
+            )
+        names = [line if isinstance(line, str) else f"{line.second.letter} less {line.first.letter}" for line in lines]
+        left.set_yticks(list(heights), names)
+        for label, line in zip(left.get_yticklabels(), lines, strict=True):
+            label.set_fontweight("bold" if isinstance(line, str) else "normal")
+        left.set(title=f"{found.primary}: difference\n(grey: could have been found)", ylim=(0.3, len(lines) + 0.7))
+        right.set(title="Hedges' g    (p by Holm)")
+        for axes in (left, right):
+            axes.axvline(0, color="black", linewidth=0.8)
+            axes.grid(axis="y", visible=False)
+            axes.tick_params(axis="y", length=0)
+        return svg(figure)
+
+
+def _whisker(axes: "Axes", y: float, value: float | None, interval: Interval | None) -> None:
+    if value is None:
+        return
+    if interval is not None:
+        axes.plot([interval.low, interval.high], [y, y], color=COLOURS[0], linewidth=1.6, solid_capstyle="butt")
+    axes.plot([value], [y], marker="s", color=COLOURS[0], markersize=4.5)

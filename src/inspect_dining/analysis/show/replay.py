@@ -1,0 +1,187 @@
+"""`replay`: one game round by round in the terminal, from a log or from the JSON of a bare record."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from inspect_dining.analysis.comparison.compare import labels_of
+from inspect_dining.analysis.show import formatting
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.catalogue import scores
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.terms import terms
+from inspect_dining.table.moves import Action, Kind, Outcome, Turn
+from inspect_dining.table.narration import ending, forks
+from inspect_dining.table.record import Record, Round, replay
+
+_LONG = {
+    Action.PICK_UP_LEFT: "+left",
+    Action.PICK_UP_RIGHT: "+right",
+    Action.PUT_DOWN_LEFT: "-left",
+    Action.PUT_DOWN_RIGHT: "-right",
+    Action.EAT: "eat",
+    Action.THINK: "think",
+}
+_SHORT = {
+    Action.PICK_UP_LEFT: "+l",
+    Action.PICK_UP_RIGHT: "+r",
+    Action.PUT_DOWN_LEFT: "-l",
+    Action.PUT_DOWN_RIGHT: "-r",
+    Action.EAT: "E",
+    Action.THINK: "·",
+}
+_STYLES = {Outcome.DONE: "", Outcome.LOST_TIE: "yellow", Outcome.NO_EFFECT: "red", Outcome.LOST: "magenta"}
+_MARKS = {Outcome.DONE: "", Outcome.LOST_TIE: " tie", Outcome.NO_EFFECT: " no", Outcome.LOST: ""}
+_LEGEND = (
+    "+ picks up, - puts down; tie: the neighbour got the fork; no: the rules do not allow it now; ● ○: which forks "
+    "the seat then holds, left and right; *: one of several calls, or a call read from text. A turn without an action "
+    "shows its kind."
+)
+_SHORT_LEGEND = (
+    "+l +r picks up, -l -r puts down, E eats, · thinks, ? no action; yellow: the neighbour got the fork; red: the "
+    "rules do not allow it now; ● ○: which forks the seat then holds, left and right."
+)
+
+
+_FRAME = 18
+"""Columns that the number of the round and the meals take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A game to be shown.
+
+    Attributes:
+        record: Its record.
+        title: What it is: model, sample and epoch, or the file.
+        shaping: The shaping of its reward, where that is known.
+        more: What else the log holds, in a sentence, or empty.
+    """
+
+    record: Record
+    title: str
+    shaping: Shaping | None = None
+    more: str = ""
+
+
+def shown(log: Path | str, sample: str | None = None, epoch: int | None = None) -> Shown:
+    """Finds a game.
+
+    Args:
+        log: A log file, a folder of logs, or a file with the JSON of one record.
+        sample: A sample id; the first game where None.
+        epoch: An epoch; the first that there is where None.
+
+    Raises:
+        BadInput: There is no such game, in a sentence.
+    """
+    bare = _bare(Path(log))
+    if bare is not None:
+        if sample is not None or epoch is not None:
+            raise BadInput(f"{log} is a single record: leave --sample and --epoch out.")
+        return Shown(bare, str(log))
+    from inspect_dining.analysis.inputs.collection import games
+
+    episode = next(games(log, sample, epoch))
+    record = episode.record
+    assert record is not None, "games have records"
+    name = labels_of([episode.run.player])[episode.run.player]
+    others = sum(episode.run.sizes.values()) - 1
+    more = f"The first of {others + 1} games; choose with --sample and --epoch." if others and sample is None else ""
+    return Shown(record, f"{name}, {episode.sample}, epoch {episode.epoch}", episode.run.shaping, more)
+
+
+def game(show: Shown, width: int) -> RenderableType:
+    """A game as a table: a line for each round, a column for each seat.
+
+    Args:
+        show: The game.
+        width: Columns of the terminal; where they do not hold long names, actions are abbreviated, and where they do
+            not hold all seats, several tables follow each other.
+    """
+    record = show.record
+    rounds, n = replay(record), record.rules.n
+    widths = [len("seat 99")] * n
+    for round in rounds:
+        widths = [max(least, len(_cell(round, seat, long=True))) for seat, least in enumerate(widths)]
+    long = _FRAME + sum(widths) + 2 * n <= width
+    block = n if long else max(1, (width - _FRAME) // 5)
+    tables: list[RenderableType] = []
+    for first in range(0, n, block):
+        tables += [_table(rounds, range(first, min(n, first + block)), long), ""]
+    options = ", ".join(f"{name} {value}" for name, value in record.rules.options().items())
+    parts: list[RenderableType] = [Text(show.title, "bold"), Text(f"{options}; seed {record.seed}"), "", *tables]
+    parts += [Text(ending(record), "bold"), *_told(show), Text(_LEGEND if long else _SHORT_LEGEND, "dim")]
+    if any(round.locked for round in rounds):
+        parts.append(Text("▼: every seat holds exactly one fork.", "dim"))
+    if show.more:
+        parts.append(Text(show.more, "dim"))
+    return Group(*parts)
+
+
+def _table(rounds: Sequence[Round], seats: range, long: bool) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1 if long else 0, 0, 0), header_style="")
+    table.add_column("round", justify="right")
+    for seat in seats:
+        table.add_column(f"seat {seat}" if long else str(seat), no_wrap=True)
+    table.add_column("meals", justify="right")
+    for round in rounds:
+        cells = [_cell(round, seat, long) for seat in seats]
+        table.add_row(f"{round.number}{' ▼' if round.locked else ''}", *cells, str(sum(round.after.meals)))
+    return table
+
+
+def _cell(round: Round, seat: int, long: bool) -> Text:
+    turn = round.turns[seat]
+    action, style = turn.reading.action, _STYLES[turn.outcome]
+    held = forks(round.after, seat).replace(" ", "")
+    if action is None:
+        word = str(turn.reading.kind) if long else "?"
+    elif _ate(turn):
+        word, style = ("EAT", "bold green") if long else ("E", "bold green")
+    else:
+        extra = "" if turn.reading.kind is Kind.ACTION else "*"
+        word = f"{_LONG[action]}{extra}{_MARKS[turn.outcome]}" if long else _SHORT[action]
+    return Text.assemble(held, " " if long else "", (word, style))
+
+
+def _ate(turn: Turn) -> bool:
+    return turn.reading.action is Action.EAT and turn.outcome is Outcome.DONE
+
+
+def _told(show: Shown) -> Sequence[RenderableType]:
+    """Meals by seat and the scores, where the game ended."""
+    if not show.record.complete:
+        return []
+    played = terms(show.record)
+    found = scores(played, show.shaping)
+    told = ", ".join(f"{name} {formatting.number(value)}" for name, value in found.items())
+    return [Text(f"Meals by seat: {'/'.join(map(str, played.meals))}."), Text(told)]
+
+
+def _bare(path: Path) -> Record | None:
+    """The record of a file that holds nothing else, or None where the file is something else.
+
+    Raises:
+        BadInput: It is meant to be a record, and is not a true one.
+    """
+    if not path.is_file() or path.suffix == ".eval":
+        return None
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        return None
+    if not isinstance(data, dict) or not {"rules", "rounds", "hashes"} <= data.keys():
+        return None
+    try:
+        record = Record.from_dict(data)
+        replay(record)
+    except ValueError as error:
+        raise BadInput(f"{path}: {error}") from None
+    return record

@@ -1,0 +1,181 @@
+"""The audit: is this reward worth optimising?
+
+findings = audit(shaping("paper"), n=5, rounds=30)
+findings.failed, findings.best_fair.break_even
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+
+from scipy import stats
+
+from inspect_dining.audit.allocations import Probe, search
+from inspect_dining.audit.frontier import Point, Silence, best_fair, best_silence, early_deadlock, frontier
+from inspect_dining.audit.ladder import GROUPS, Played, Score, group_chance, interval, no_spread
+from inspect_dining.audit.properties import Property, check
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.table.optimum import Best, best_meals
+from inspect_dining.table.rules import Rules
+
+FORMAT = 1
+"""The version of the audit's JSON."""
+PAPER_DEADLOCK = 0.87
+"""How often the paper's Qwen3-14B deadlocked at n = 5, before and about after its training (arXiv 2606.07845)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a scripted player stands by reward and by efficiency.
+
+    Attributes:
+        player: Its name.
+        meals: Mean meals of the whole table.
+        reward: Its reward by the shaping.
+        efficiency: Its meals as a share of the most that can be eaten.
+        by_reward: Its place by mean reward, 1 the highest; equals share a place.
+        by_efficiency: Its place by mean efficiency.
+        no_spread: For each size of group the chance that all its episodes earn the same.
+    """
+
+    player: str
+    meals: float
+    reward: Score
+    efficiency: Score
+    by_reward: int
+    by_efficiency: int
+    no_spread: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit found about a shaping at one table size.
+
+    Attributes:
+        shaping: The shaping's full name.
+        n: Seats.
+        rounds: The horizon T.
+        best: The most meals, and whether that is exact.
+        silence: The best that can be earned without a meal.
+        early_deadlock: What a game earns that deadlocks in its first round.
+        frontier: The reward of even splits, by meals.
+        properties: The checks.
+        method: How allocations were chosen, in a sentence.
+        exact: Whether the checks and the frontier hold for all possible allocations.
+        held_fixed: What was not varied, in a sentence.
+    """
+
+    shaping: str
+    n: int
+    rounds: int
+    best: Best
+    silence: Silence
+    early_deadlock: float
+    frontier: Sequence[Point]
+    properties: Sequence[Property]
+    method: str
+    exact: bool
+    held_fixed: str
+
+    @property
+    def best_fair(self) -> Point:
+        """The even split that earns the most."""
+        return best_fair(self.frontier)
+
+    @property
+    def failed(self) -> list[Property]:
+        """The properties that the shaping lacks."""
+        return [one for one in self.properties if not one.passed]
+
+    def to_dict(self) -> dict[str, object]:
+        """The audit as plain JSON values."""
+        plain = asdict(self)
+        return {"format": FORMAT, **plain, "best_fair": asdict(self.best_fair), "failed": [p.name for p in self.failed]}
+
+
+_HELD_FIXED = (
+    "Possible means: the table eats at most the optimum, a seat at most once in three rounds; not all of that can be "
+    "played, so a pass holds for all play, and a failure names its allocation. Held fixed: `think` and lost turns at "
+    "none or a quarter of the turns, lost turns of kind no_call, turns with several calls at none."
+)
+
+
+def audit(shaped: Shaping, n: int, rounds: int) -> Audit:
+    """Audits a shaping at one table size; nothing is sampled where `exact` is true.
+
+    Args:
+        shaped: The shaping.
+        n: Seats, at least 2.
+        rounds: The horizon, at least 3.
+
+    Raises:
+        ValueError: A size that is not accepted, or a shaping that gave no finite number or raised; in a sentence.
+    """
+    Rules(n=n, rounds=rounds)
+    probe = Probe(shaped, n, rounds)
+    found = search(probe)
+    return Audit(
+        shaping=shaped.name,
+        n=n,
+        rounds=rounds,
+        best=best_meals(n, rounds),
+        silence=best_silence(probe),
+        early_deadlock=early_deadlock(probe),
+        frontier=frontier(probe, found),
+        properties=check(probe, found),
+        method=found.method,
+        exact=found.exact,
+        held_fixed=_HELD_FIXED,
+    )
+
+
+def standings(shaped: Shaping, played: Sequence[Played]) -> list[Standing]:
+    """Where scripted players stand under a shaping, the highest reward first.
+
+    Args:
+        shaped: The shaping.
+        played: The players' games (see `play_groups`).
+    """
+    rewards = [interval([shaped(episode) for episode in one.episodes]) for one in played]
+    efficiencies = [interval([episode.efficiency for episode in one.episodes]) for one in played]
+    by_reward, by_efficiency = _places(rewards), _places(efficiencies)
+    rows = [
+        Standing(
+            player=one.player,
+            meals=fmean(episode.eaten for episode in one.episodes),
+            reward=rewards[index],
+            efficiency=efficiencies[index],
+            by_reward=by_reward[index],
+            by_efficiency=by_efficiency[index],
+            no_spread={size: group_chance(shaped, one, size) for size in GROUPS},
+        )
+        for index, one in enumerate(played)
+    ]
+    return sorted(rows, key=lambda row: (row.by_reward, row.by_efficiency, row.player))
+
+
+def _places(scores: Sequence[Score]) -> list[int]:
+    return [int(place) for place in stats.rankdata([-round(score.mean, 9) for score in scores], method="min")]
+
+
+def agreement(rows: Sequence[Standing]) -> float | None:
+    """Kendall's tau-b between the orders by reward and by efficiency: 1 the same order, -1 the reverse.
+
+    Args:
+        rows: The standings.
+
+    Returns:
+        The coefficient, or None where all players stand alike by one of them, or none were given.
+    """
+    if len({row.by_reward for row in rows}) < 2 or len({row.by_efficiency for row in rows}) < 2:
+        return None
+    return float(stats.kendalltau([row.by_reward for row in rows], [row.by_efficiency for row in rows]).statistic)
+
+
+def stuck_groups(deadlock: float = PAPER_DEADLOCK) -> dict[int, float]:
+    """For each size of group the chance of no spread for a policy that deadlocks so often and else always earns alike.
+
+    Args:
+        deadlock: How often it deadlocks, 0 to 1.
+    """
+    return {size: no_spread(deadlock, size) for size in GROUPS}

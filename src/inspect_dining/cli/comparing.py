@@ -1,0 +1,84 @@
+"""What `compare` and `report` share: their options, and the comparison that these ask for."""
+
+from collections.abc import Sequence
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn
+
+from inspect_dining.analysis.comparison.compare import LADDER_EPISODES, Comparison
+from inspect_dining.analysis.comparison.compare import compare as compare_models
+from inspect_dining.analysis.inputs.collection import Collection, read
+from inspect_dining.analysis.inputs.episodes import named_shaping
+from inspect_dining.cli.options import options
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.catalogue import OUTCOMES, PRIMARY
+from inspect_dining.scorers.shaping import Shaping
+
+comparing = options(
+    click.argument("logs", nargs=-1, metavar="LOGS..."),
+    click.option(
+        "--primary",
+        type=click.Choice(list(OUTCOMES)),
+        default=PRIMARY,
+        show_default=True,
+        help="The primary outcome; all others are one family under Holm.",
+    ),
+    click.option("--baseline", help="Contrast only against this model (a unique part of its name)."),
+    click.option("--separate", is_flag=True, help="Keep runs of unequal set-up apart instead of refusing them."),
+    click.option("--shaping", help="Score every run's reward by this shaping instead of its own."),
+    click.option("--weights", help="The four weights of paper and meal_gated: 1,0.5,0.3,0.1."),
+    click.option("--throughput", type=click.Choice(["seat_rounds", "optimum"]), help="Their normaliser."),
+    click.option("--variance", type=click.Choice(["population", "sample"]), help="Their variance of meals."),
+    click.option(
+        "--ladder",
+        "ladder_episodes",
+        type=click.IntRange(min=0),
+        default=LADDER_EPISODES,
+        show_default=True,
+        help="Games of each scripted player beside the models; 0 for none.",
+    ),
+)
+"""The argument and the options that `compare` and `report` share."""
+
+
+def read_logs(logs: Sequence[str]) -> Collection:
+    """Reads logs, with a counter where someone is watching."""
+    if not logs:
+        raise BadInput("No logs were given: name log files or folders, such as `logs`.")
+    console = Console(stderr=True)
+    with Progress(
+        SpinnerColumn(), TextColumn("reading logs: {task.completed} episodes"), console=console, transient=True,
+        disable=not console.is_terminal,
+    ) as progress:  # fmt: skip
+        task = progress.add_task("reading", total=None)
+        return read(logs, on_sample=lambda: progress.advance(task))
+
+
+def compare_logs(
+    logs: Sequence[str],
+    primary: str,
+    baseline: str | None,
+    separate: bool,
+    shaping: str | None,
+    weights: str | None,
+    throughput: str | None,
+    variance: str | None,
+    ladder_episodes: int,
+) -> tuple[Collection, Comparison, Shaping | None]:
+    """Reads logs and compares their models, as the options of `comparing` ask."""
+    given = {"weights": weights, "throughput": throughput, "variance": variance}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if chosen and shaping is None:
+        raise BadInput(f"--{next(iter(chosen))} belongs to a shaping: name one with --shaping.")
+    shaped = None if shaping is None else named_shaping(shaping, **chosen)
+    collection = read_logs(logs)
+    found = compare_models(
+        collection,
+        primary=primary,
+        separate=separate,
+        shaping=shaped,
+        baseline=baseline,
+        ladder_episodes=ladder_episodes,
+    )
+    return collection, found, shaped

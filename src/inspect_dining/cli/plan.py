@@ -1,0 +1,151 @@
+"""`python -m inspect_dining plan`: what a run takes, and what it can tell, before it is started."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from inspect_dining.cli.options import as_json as json_option
+from inspect_dining.cli.options import numbers
+from inspect_dining.errors import BadInput
+from inspect_dining.planning.plan import Plan, Tells, Tokens, plan, prices_from, tell, tokens_from
+from inspect_dining.statistics import ALPHA, POWER
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelCost
+
+
+@click.command(name="plan")
+@click.option(
+    "--n",
+    "sizes",
+    callback=numbers(int, "whole numbers such as 5,10,15"),
+    default="5,10,15",
+    show_default=True,
+    help="Table sizes.",
+)
+@click.option("--episodes", type=click.IntRange(min=1), default=30, show_default=True, help="Games of each size.")
+@click.option("--rounds", type=click.IntRange(min=3), default=30, show_default=True, help="The horizon T.")
+@click.option(
+    "--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="How often each game is played."
+)
+@click.option("--model", "models", multiple=True, help="A model, as Inspect names it; several are several arms.")
+@click.option("--prompt-tokens", type=click.IntRange(min=1), help="Tokens that go into one call, tools included.")
+@click.option("--reply-tokens", type=click.IntRange(min=1), help="Tokens that come out of one call.")
+@click.option("--log", "logs", multiple=True, help="Measure both over the calls of a log of dinners instead.")
+@click.option(
+    "--model-cost-config", "price_file", type=click.Path(path_type=Path), help="Prices, as Inspect reads them."
+)
+@click.option(
+    "--shares", type=(float, float), help="Episodes to tell these two shares of games without deadlock apart."
+)
+@click.option(
+    "--means", type=(float, float), help="Episodes to tell a difference of means, given a standard deviation."
+)
+@click.option("--power", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=POWER, show_default=True)
+@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=ALPHA, show_default=True)
+@json_option
+def plan_command(
+    sizes: Sequence[int],
+    episodes: int,
+    rounds: int,
+    epochs: int,
+    models: Sequence[str],
+    prompt_tokens: int | None,
+    reply_tokens: int | None,
+    logs: Sequence[str],
+    price_file: Path | None,
+    shares: tuple[float, float] | None,
+    means: tuple[float, float] | None,
+    power: float,
+    alpha: float,
+    as_json: bool,
+) -> None:
+    """What a run takes, and what it can tell.
+
+    Counts games and model calls, their tokens and cost where these can be known, the smallest difference between two
+    models that the episodes of one size can tell, and how many episodes a wanted difference takes.
+    """
+    if logs and (prompt_tokens or reply_tokens):
+        raise BadInput("--log measures tokens; it does not go with --prompt-tokens or --reply-tokens.")
+    prices = prices_from(price_file) if price_file else None
+    tokens = tokens_from(logs) if logs else Tokens(prompt_tokens, reply_tokens, 0.0, 0.0, "as stated")
+    planned = plan(sizes, episodes, rounds, epochs, models, tokens, prices)
+    told = tell(episodes, shares, means, alpha, power)
+    if as_json:
+        click.echo(json.dumps({"plan": asdict(planned), "tells": asdict(told)}, indent=1, allow_nan=False))
+    else:
+        Console(highlight=False).print(_tables(planned, told, prices))
+
+
+def _tables(planned: Plan, told: Tells, prices: "dict[str, ModelCost] | None") -> RenderableType:
+    take = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    tells = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for table in (take, tells):
+        table.add_column(no_wrap=True)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column()
+    sizes = ", ".join(f"{games:,} at n={n}" for n, games in planned.sizes.items())
+    arms = f" for each of {len(planned.models)} models" if len(planned.models) > 1 else ""
+    tokens = planned.tokens
+    take.add_row("games", f"{planned.games:,}", sizes + arms)
+    take.add_row("model calls", f"{planned.calls:,}", "at most; a game that deadlocks ends early")
+    take.add_row("tokens in", _amount(planned.input_tokens), _each(tokens.input, tokens.source, "--prompt-tokens"))
+    take.add_row("tokens out", _amount(planned.output_tokens), _each(tokens.output, tokens.source, "--reply-tokens"))
+    for model, cost in planned.costs.items():
+        take.add_row(f"cost of {model}", "unknown" if cost is None else f"${cost:,.2f}", _why(model, cost, prices))
+    if not planned.costs:
+        take.add_row("cost", "unknown", "name a --model and a --model-cost-config")
+    above = "-" if told.above is None else f"{told.above:.2f}"
+    below = "-" if told.below is None else f"{told.below:.2f}"
+    spread = "-" if told.standard_deviations is None else f"{told.standard_deviations:.2f}"
+    tells.add_row(
+        f"no_deadlock {told.share:g} from", above, "or more" if told.above is not None else "nothing above it"
+    )
+    tells.add_row(
+        "", below, "nothing below it" if told.below is None else "or less" if told.below >= 0.005 else "alone"
+    )
+    tells.add_row("two means that differ by", spread, "standard deviations or more")
+    wanted = []
+    if told.shares is not None:
+        first, second = told.shares
+        exact = "not computed" if told.shares_take_exact is None else f"{told.shares_take_exact:,}"
+        wanted.append(
+            f"To tell no_deadlock {first:g} from {second:g} takes {told.shares_take:,} episodes of each model (arcsine "
+            f"approximation; Fisher's exact test: {exact})."
+        )
+    if told.means is not None:
+        difference, deviation = told.means
+        wanted.append(
+            f"To tell means {difference:g} apart with a standard deviation of {deviation:g} takes {told.means_take:,} "
+            "episodes of each model (Welch's t-test)."
+        )
+    tells_head = (
+        f"{told.episodes:,} episodes of each of two models can tell ({told.power:.0%} power, alpha {told.alpha:g})"
+    )
+    heads = Text("The run takes", "bold"), Text(tells_head, "bold")
+    return Group(heads[0], take, "", heads[1], tells, *(Text(f"\n{line}") for line in wanted))
+
+
+def _amount(tokens: int | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,}"
+
+
+def _each(tokens: float | None, source: str, option: str) -> str:
+    return f"state {option}, or measure with --log" if tokens is None else f"at most; {tokens:,.0f} a call, {source}"
+
+
+def _why(model: str, cost: float | None, prices: "dict[str, ModelCost] | None") -> str:
+    if cost is not None:
+        return "at most"
+    if prices is None:
+        return "there is no --model-cost-config"
+    if model not in prices:
+        return f"the price file has {', '.join(prices) or 'no model'}"
+    return "its tokens are unknown"

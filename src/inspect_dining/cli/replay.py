@@ -1,0 +1,33 @@
+"""`python -m inspect_dining replay`."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from inspect_dining.files import write
+
+
+@click.command(name="replay")
+@click.argument("log", metavar="LOG")
+@click.option("--sample", metavar="ID", help="A sample id, such as n05-s0-e007; the first game if left out.")
+@click.option("--epoch", type=click.IntRange(min=1), help="An epoch; the first if left out.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path, dir_okay=False), help="Draw the whole game into this file instead."
+)
+def replay(log: str, sample: str | None, epoch: int | None, svg: Path | None) -> None:
+    """Shows a game round by round.
+
+    LOG is an Inspect log file, a folder of them, or a file with the JSON of one record.
+    """
+    from inspect_dining.analysis.show.replay import game, shown
+
+    show = shown(log, sample, epoch)
+    if svg is None:
+        console = Console(highlight=False)
+        console.print(game(show, console.width))
+        return
+    from inspect_dining.analysis.show.game_figure import game_figure
+
+    write(svg, game_figure(show.record, show.title))
+    click.echo(f"Wrote {svg}.")

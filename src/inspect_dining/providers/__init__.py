@@ -1,0 +1,1 @@
+"""The model provider `dining/`: scripted players and trained checkpoints."""

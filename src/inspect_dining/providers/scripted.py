@@ -1,0 +1,66 @@
+"""The model provider `dining/`: scripted players that read the very prompt a language model gets.
+
+`--model dining/odd_even` plays a whole table, `--model-role seat_1=dining/hog` a single seat. A scripted player parses
+the latest observation and calls one of the six tools; it needs no key, no network and no GPU. Its coins are keyed by
+the observation's metadata (episode, epoch, seat, round). `dining/checkpoint -M path=RUN/best` is a trained model.
+"""
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageUser,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from inspect_dining.errors import BadInput
+from inspect_dining.table.players import scripted
+from inspect_dining.table.rules import Coin, episode_seed
+from inspect_dining.table.view import parse
+
+_PLAIN = GenerateConfig()
+
+
+class ScriptedAPI(ModelAPI):
+    """A scripted player behind Inspect's model interface. Its usage counts one token a message and one a reply."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = _PLAIN,
+        **model_args: object,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        if model_args:
+            raise BadInput(f"dining/{model_name} takes no model arguments, and {', '.join(model_args)} was given.")
+        try:
+            self.player = scripted(model_name)
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """Answers the latest observation with one tool call, or with none."""
+        message = next((m for m in reversed(input) if isinstance(m, ChatMessageUser)), None)
+        if message is None:
+            raise ValueError(f"dining/{self.player.name} got no observation to answer.")
+        view = parse(message.text)
+        about = message.metadata or {}
+        seed = episode_seed("test", str(about.get("episode", "")))
+        epoch = about.get("epoch", 1)
+        action = self.player.decide(view, Coin(seed, int(epoch), view.round, view.seat))
+        if action is None:
+            output = ModelOutput.from_content(f"dining/{self.player.name}", "I say nothing.")
+        else:
+            output = ModelOutput.for_tool_call(f"dining/{self.player.name}", action.value, {}, content="")
+        output.usage = ModelUsage(input_tokens=len(input), output_tokens=1, total_tokens=len(input) + 1)
+        return output
+
+    def max_connections(self) -> int:
+        """A scripted player answers at once; it need never wait for a connection."""
+        return 1000

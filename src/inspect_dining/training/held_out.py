@@ -1,0 +1,89 @@
+"""What games came to, in the numbers that training, selection and the before/after table share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.terms import Terms, terms
+from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.record import Record
+from inspect_dining.table.rules import Split, episode_seed, sample_id
+from inspect_dining.training.play.rollouts import Dinner, Play
+from inspect_dining.training.recipe import Recipe
+
+
+def summary(of: Sequence[Terms], rewards: Sequence[float]) -> dict[str, float]:
+    """Means over games; turns are pooled for lost turns. Meals and the best are per seat."""
+    turns = sum(t.turns for t in of)
+    return {
+        "reward": fmean(rewards),
+        "deadlock": fmean(float(t.deadlocked) for t in of),
+        "meals": fmean(t.eaten / t.n for t in of),
+        "best_meals": fmean(best_meals(t.n, t.rounds).meals / t.n for t in of),
+        "efficiency": fmean(t.efficiency for t in of),
+        "fed": 1 - fmean(t.starved for t in of),
+        "jain": fmean(t.jain for t in of),
+        "lost": sum(t.lost_count for t in of) / turns if turns else 0.0,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The held-out games of one size, sampled or greedy.
+
+    Attributes:
+        n: Seats.
+        greedy: Whether they were played greedily.
+        records: Their records.
+        rewards: Their rewards.
+        numbers: Their summary, with the number of distinct records.
+    """
+
+    n: int
+    greedy: bool
+    records: tuple[Record, ...]
+    rewards: tuple[float, ...]
+    numbers: dict[str, float]
+
+
+def held_out(
+    dinner: Dinner, recipe: Recipe, split: Split, sizes: Sequence[int], rounds: int, episodes: int, key: str
+) -> list[Cell]:
+    """Plays held-out games, sampled and greedy side by side.
+
+    Args:
+        dinner: The model at the table.
+        recipe: Gives the rules and the shaping.
+        split: Whose seeds: `select` or `test`.
+        sizes: Table sizes.
+        rounds: The horizon.
+        episodes: Games of each size.
+        key: Keys the sampling.
+    """
+    reward = recipe.reward()
+    modes = [(n, greedy) for n in sizes for greedy in (False, True)]
+    plays = [
+        Play(
+            recipe.rules(n, rounds),
+            episode_seed(split, sample_id(n, 0, e)),
+            None if greedy else f"{key}/{split}/{n}/{e}",
+        )
+        for n, greedy in modes
+        for e in range(episodes)
+    ]
+    records = [episode.record for episode in dinner.play(plays, keep=False)]
+    cells = []
+    for i, (n, greedy) in enumerate(modes):
+        part = tuple(records[i * episodes : (i + 1) * episodes])
+        of = [terms(record) for record in part]
+        rewards = tuple(reward(t) for t in of)
+        distinct = len({(record.rounds, record.ended) for record in part})
+        cells.append(Cell(n, greedy, part, rewards, {**summary(of, rewards), "distinct": float(distinct)}))
+    return cells
+
+
+def step_row(records: Sequence[Record], reward: Shaping) -> dict[str, float]:
+    """The summary of training games."""
+    of = [terms(record) for record in records]
+    return summary(of, [reward(t) for t in of])

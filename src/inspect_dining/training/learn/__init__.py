@@ -1,0 +1,1 @@
+"""Learning from groups of games: the objective, the torch learner, and OpenPipe ART."""

@@ -1,0 +1,276 @@
+"""OpenPipe ART as the learner: its backends train our groups in a child process with an interpreter of its own.
+
+ART's pins clash with Inspect's and it needs a newer Python, so nothing of it is imported here. Each step's groups go
+over as a file (see `trajectories`), and an adapter comes back as a folder. ART starts from the adapter that this run
+has, and only takes steps: which games are played, which checkpoint is kept and where a killed run goes on stay the
+run's own.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from statistics import fmean
+from uuid import uuid4
+
+from peft import set_peft_model_state_dict
+from safetensors.torch import load_file
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from inspect_dining.errors import BadInput
+from inspect_dining.training.keep.checkpoints import save, write_text
+from inspect_dining.training.learn import art_child
+from inspect_dining.training.learn.art_child import Setup
+from inspect_dining.training.learn.art_trajectories import step_of
+from inspect_dining.training.learn.learner import Update
+from inspect_dining.training.learn.objective import Group
+from inspect_dining.training.play.policy import Policy
+from inspect_dining.training.recipe import TINY, Recipe
+
+NEEDED = (0, 5, 23)
+"""The oldest version of openpipe-art whose interface is the one used here."""
+_INSTALL = (
+    "make an environment of Python 3.12 or later, install openpipe-art 0.5.23 or later there "
+    "(openpipe-art[backend] for the local backend), and give --art-python ENVIRONMENT/bin/python"
+)
+
+
+def check(recipe: Recipe, processes: int = 1) -> None:
+    """Looks at what a run with ART needs, before anything is made.
+
+    Raises:
+        BadInput: Something is missing or does not go together, in a sentence.
+    """
+    if recipe.art_python is None:
+        raise BadInput(f"--learner art runs OpenPipe ART in an interpreter of its own: {_INSTALL}.")
+    if not recipe.lora_rank:
+        raise BadInput("--learner art trains LoRA adapters and lora_rank is 0; give --lora-rank 8, say.")
+    if processes > 1:
+        raise BadInput(
+            f"--learner art was started in {processes} processes; ART distributes its own work, so start one."
+        )
+    if recipe.art_backend == "serverless":
+        if recipe.model == TINY or Path(recipe.model).exists():
+            raise BadInput(
+                f"--art-backend serverless trains models that its host has, and {recipe.model} is on this machine; "
+                "give the hub name of a model that it offers, or --art-backend local."
+            )
+        if not os.environ.get("WANDB_API_KEY"):
+            raise BadInput("--art-backend serverless needs an account: put its key into WANDB_API_KEY.")
+    elif recipe.art_backend != "local" and ":" not in recipe.art_backend:
+        raise BadInput(
+            f"--art-backend {recipe.art_backend} is not accepted; accepted: local, serverless, or MODULE:CLASS."
+        )
+    found = _installed(recipe.art_python)
+    if found.art is None:
+        raise BadInput(f"{recipe.art_python} has no openpipe-art: {_INSTALL}.")
+    if tuple(int(part) for part in found.art.split(".")[:3] if part.isdigit()) < NEEDED:
+        raise BadInput(
+            f"{recipe.art_python} is Python {found.python} with openpipe-art {found.art}, which is too old: {_INSTALL}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Installed:
+    """What an interpreter has."""
+
+    python: str
+    art: str | None
+
+
+def _installed(python: str) -> _Installed:
+    """Asks an interpreter what it has, without importing ART."""
+    try:
+        asked = subprocess.run(
+            [python, "-P", art_child.__file__], capture_output=True, text=True, timeout=60, check=True
+        )
+        told = json.loads(asked.stdout)
+        return _Installed(told["python"], told["art"])
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+        why = getattr(error, "strerror", None) or "it does not run as Python 3.12 or later does"
+        raise BadInput(f"--art-python {python} is not usable ({why}): {_INSTALL}.") from None
+
+
+def differences(recipe: Recipe) -> list[str]:
+    """What ART does otherwise than the recipe says, in sentences for the run's output."""
+    if recipe.weighting == "episode":
+        lines = ["ART: each token weighs 1/(its episode's sampled tokens); rewards are handed over as they are."]
+    else:
+        lines = [
+            "ART: each token would weigh 1/(its episode's sampled tokens); rewards are handed over times that number, "
+            "so that tokens weigh alike as in the recipe."
+        ]
+    lines.append(
+        "ART: every step's weights are divided by their mean; the local backend takes the mean over each turn's "
+        f"tokens, an optimizer step every {recipe.art_accumulate} turns, 8-bit Adam and a weight decay of 0.1."
+    )
+    unused = {
+        "entropy": recipe.entropy != 0,
+        "diversity": recipe.diversity > 0,
+        "turn_baseline": recipe.turn_baseline,
+        "pairs": recipe.pairs > 0,
+        "updates": recipe.updates > 1,
+        "anchor": recipe.anchor > 0 and recipe.weighting == "episode",
+    }
+    if some := [key for key, used in unused.items() if used]:
+        lines.append(f"ART: no use is made of {', '.join(some)}.")
+    return lines
+
+
+class Art:
+    """A child process that trains.
+
+    Attributes:
+        url: Where the backend serves the model, up to `/v1`; empty if it does not.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        base: str,
+        folder: Path,
+        policy: Policy,
+        tokenizer: PreTrainedTokenizerBase,
+        *,
+        step: int = 0,
+        restarts: int = 0,
+    ) -> None:
+        """Starts the child from the adapters of a policy; its folder is emptied.
+
+        Args:
+            recipe: The recipe.
+            base: The base model, as ART is to load it.
+            folder: Where things are exchanged.
+            policy: The policy that is trained, whose adapters take up what comes back.
+            tokenizer: Its tokenizer.
+            step: After which step the adapters stand.
+            restarts: How often the run has started again; each time is another model to a backend elsewhere.
+
+        Raises:
+            BadInput: ART cannot begin, in its own words.
+        """
+        self.recipe, self.folder, self.policy = recipe, folder, policy
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        save(folder / "start", policy.model, tokenizer, recipe, step)
+        setup = Setup(
+            backend=recipe.art_backend,
+            run=f"{_name(folder.parent, recipe)}-{restarts}",
+            base_model=base,
+            rank=recipe.lora_rank,
+            alpha=recipe.lora_alpha,
+            accumulate=recipe.art_accumulate,
+            clip=recipe.clip,
+        )
+        write_text(folder / "setup.json", json.dumps(setup, indent=2) + "\n")
+        self.log = folder / "art.log"
+        with self.log.open("w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [str(recipe.art_python), "-P", art_child.__file__, str(folder.resolve())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                # Its litellm would look for a price list on the network at every start.
+                env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", **os.environ},
+            )
+        try:
+            self.url = str(self._answer("ready")["url"])
+        except BaseException:
+            self.close()
+            raise
+
+    def update(self, step: int, groups: Sequence[Group], rate: float) -> Update:
+        """Trains a step's groups and takes up the adapter that comes back.
+
+        Args:
+            step: The number of the step.
+            groups: Its groups, one of them with spread at least.
+            rate: The optimizer's rate.
+
+        Raises:
+            BadInput: ART stopped or brought something else, in a sentence.
+        """
+        name = f"step-{step:04d}"
+        policy = self.policy
+        made = step_of(groups, self.recipe, rate, lambda ids: policy.prompts.reply(ids, policy.stops))
+        write_text(self.folder / f"{name}.json", json.dumps(made, allow_nan=False))
+        if self.process.stdin is None or self.process.poll() is not None:
+            raise self._stopped()
+        try:
+            self.process.stdin.write(f"{name}\n")
+            self.process.stdin.flush()
+        except OSError:
+            raise self._stopped() from None
+        self._answer("trained")
+        told = json.loads((self.folder / name / "trained.json").read_text(encoding="utf-8"))
+        gradient = float(told["metrics"].get("loss/grad_norm", 0.0))
+        if not isfinite(gradient):
+            raise BadInput(f"OpenPipe ART came to a gradient of {gradient} in step {step}; lower the rate.")
+        take_up(policy.model, self.folder / name)
+        (self.folder / f"{name}.json").unlink()
+        shutil.rmtree(self.folder / name)
+        # ART tells the mean entropy of a token; that of a reply is estimated from the replies themselves.
+        spread = fmean(-sum(turn.reply.logps) for group in groups for ep in group.episodes for turn in ep.turns)
+        trained = sum(len(one["histories"]) for group in made["groups"] for one in group)
+        return Update(trained, gradient, spread, 0.0)
+
+    def close(self) -> None:
+        """Ends the child, which puts its backend away first."""
+        if self.process.stdin is not None:
+            # A child that has ended reads no more of what was written.
+            with suppress(OSError):
+                self.process.stdin.close()
+        try:
+            self.process.wait(timeout=120)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def _answer(self, wanted: str) -> Mapping[str, object]:
+        """The child's next answer, once it comes."""
+        line = self.process.stdout.readline() if self.process.stdout is not None else ""
+        told: dict[str, object] = json.loads(line) if line.strip() else {}
+        if "error" in told:
+            raise BadInput(f"OpenPipe ART stopped: {' '.join(str(told['error']).split())[:500]} (more in {self.log})")
+        if told.get("answer") != wanted:
+            raise self._stopped()
+        return told
+
+    def _stopped(self) -> BadInput:
+        said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["nothing"]
+        last = said[-1][:300]
+        return BadInput(f"OpenPipe ART stopped without an answer; the last that it printed: {last} (in {self.log})")
+
+
+def _name(run: Path, recipe: Recipe) -> str:
+    """A name that no other run has, kept in the run directory: a backend elsewhere goes on with what has it."""
+    file = run / "art-name"
+    if not file.is_file():
+        write_text(file, f"{recipe.name}-{recipe.seed}-{uuid4().hex[:8]}")
+    return file.read_text(encoding="utf-8")
+
+
+def take_up(model: PreTrainedModel, folder: Path) -> None:
+    """Puts the adapter weights of a folder into a model with adapters of the same shape.
+
+    Raises:
+        BadInput: They are not those of this model's adapters.
+    """
+    weights = load_file(folder / art_child.ADAPTER[0])
+    ours = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    theirs = {name.replace(".weight", ".default.weight"): tensor for name, tensor in weights.items()}
+    if {name: p.shape for name, p in ours.items()} != {name: t.shape for name, t in theirs.items()}:
+        odd = sorted(ours.keys() ^ theirs.keys()) or [n for n in ours if ours[n].shape != theirs[n].shape]
+        raise BadInput(
+            f"The adapter that came back in {folder} does not fit the model's ({odd[0]} differs); "
+            "ART must train the modules and the rank that the run has."
+        )
+    if odd := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
+        raise BadInput(f"The adapter that came back in {folder} holds numbers that are not finite ({odd[0]}).")
+    set_peft_model_state_dict(model, weights)

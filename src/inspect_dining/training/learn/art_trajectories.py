@@ -1,0 +1,129 @@
+"""Our groups as OpenPipe ART's trajectories, as plain values; without ART and without torch.
+
+An episode is one trajectory; every seat's conversation is a history of it, and every turn a choice with the ids that
+were prompted and sampled, and their log-probabilities. With rewards x_i of the trajectories of a group, ART (0.5.23,
+`tokenize_trajectory_groups` with `scale_rewards=False`) gives each sampled token of trajectory i
+
+    w_i = (x_i - mean of the group's x) / (sampled tokens of trajectory i)
+
+With weighting "episode" x_i is the reward as it stands: that is ART's own way, and the paper's. An episode's length in
+the divisor pulls towards silence, so with weighting "constant" (see `objective`) the trajectory's x_i is
+
+    x_i = (A_i - anchor, if its turns were lost) * (sampled tokens of trajectory i) / (n T)
+
+where an episode's lost turns are a trajectory of their own if they are charged; and each group gets one trajectory more
+that holds no sampled token and the reward - sum of x_i. The mean is then 0, and w_i in proportion to c * A_i, our
+weight. The reward itself goes along as a metric.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import fsum
+
+from inspect_dining.philosophers.prompts import observation, system_prompt
+from inspect_dining.philosophers.tokens import Ids
+from inspect_dining.table.game import Game
+from inspect_dining.table.moves import READINGS
+from inspect_dining.table.record import Record
+from inspect_dining.table.view import View
+from inspect_dining.training.learn.art_child import Message, Step, Trajectory, Turn
+from inspect_dining.training.learn.objective import Group, advantages
+from inspect_dining.training.play.rollouts import TOOLS, Episode, Said
+from inspect_dining.training.recipe import Recipe
+
+ACTS, LOST = frozenset({True}), frozenset({False})
+
+
+def step_of(groups: Sequence[Group], recipe: Recipe, rate: float, text: Callable[[Ids], str]) -> Step:
+    """A step as the child process reads it; groups without spread are left out.
+
+    Args:
+        groups: The groups.
+        recipe: Says the weighting, the spread, the charge on lost turns and the cap.
+        rate: The optimizer's rate.
+        text: Decodes a reply.
+    """
+    prompts: dict[Ids, int] = {}
+    plain = recipe.weighting == "episode"
+    made = []
+    for group in groups:
+        # Advantages are made for every group, since they refuse rewards that are not finite.
+        values = advantages(group, recipe.spread)
+        if group.dead:
+            continue
+        some: list[Trajectory] = []
+        for member, (episode, reward, value) in enumerate(zip(group.episodes, group.rewards, values, strict=True)):
+            worths = {ACTS | LOST: reward} if plain else _worths(episode, value, recipe.anchor)
+            some += [
+                Trajectory(
+                    reward=worth,
+                    metrics={"reward": reward},
+                    metadata={"episode": f"{group.name}/{member}", "ended": episode.record.ended},
+                    histories=_histories(episode, wanted, prompts, text),
+                )
+                for wanted, worth in worths.items()
+                if plain or worth
+            ]
+        made.append(some if plain else [*some, _balance(some)])
+    return Step(
+        rate=rate,
+        cap=recipe.cap,
+        scale_rewards=plain and recipe.spread,
+        prompts=list(prompts),
+        tools=TOOLS,
+        groups=made,
+    )
+
+
+def _worths(episode: Episode, advantage: float, anchor: float) -> dict[frozenset[bool], float]:
+    """What the trajectories of an episode get as reward, by whether their turns act, with weighting "constant"."""
+    rules = episode.record.rules
+    parts = {ACTS | LOST: advantage} if not anchor else {ACTS: advantage, LOST: advantage - anchor}
+    return {
+        wanted: value
+        * sum(len(turn.reply.ids) for turn in episode.turns if turn.acts in wanted)
+        / rules.n
+        / rules.rounds
+        for wanted, value in parts.items()
+    }
+
+
+def _balance(others: Sequence[Trajectory]) -> Trajectory:
+    """A trajectory that nothing is learned from, whose reward makes the mean of the group's 0."""
+    words = "This trajectory holds no reply: its reward makes the mean of the group's rewards 0."
+    return Trajectory(
+        reward=-fsum(one["reward"] for one in others),
+        metrics={},
+        metadata={"balance": "yes"},
+        histories=[[Message(role="user", content=words)]],
+    )
+
+
+def _histories(
+    episode: Episode, wanted: frozenset[bool], prompts: dict[Ids, int], text: Callable[[Ids], str]
+) -> list[list[Message | Turn]]:
+    """Every seat's conversation in an episode, with those of its turns that are wanted."""
+    system = Message(role="system", content=system_prompt(episode.record.rules))
+    histories: list[list[Message | Turn]] = [[] for _ in range(episode.record.rules.n)]
+    for view, said in zip(views(episode.record), episode.turns, strict=True):
+        if said.acts in wanted:
+            seen = Message(role="user", content=observation(view))
+            histories[view.seat] += [system, seen, _turn(said, prompts, text)]
+    return [history for history in histories if history]
+
+
+def _turn(said: Said, prompts: dict[Ids, int], text: Callable[[Ids], str]) -> Turn:
+    reply = said.reply
+    place = prompts.setdefault(said.prompt, len(prompts))
+    return Turn(prompt=place, ids=reply.ids, logps=reply.logps, text=text(reply.ids), ended=reply.ended)
+
+
+def views(record: Record) -> Iterator[View]:
+    """What the seats saw before each turn of a game, in the order of play."""
+    game = Game(record.rules, record.seed)
+    for codes in record.rounds:
+        done = 0
+        while done < len(codes):
+            seats = game.to_move
+            yield from map(game.view, seats)
+            game.move([READINGS[code] for code in codes[done : done + len(seats)]])
+            done += len(seats)

@@ -1,0 +1,131 @@
+"""A bonus on seats that act apart: the information that the seat number gives about the first move.
+
+All seats share one policy, and in the first round their views differ by the seat number alone. A policy that does not
+look at it can break the table's symmetry only by chance, and does so with moves without effect as its coin. Such a
+policy is a saddle of the reward: every seat's gradient is the same there, so nothing pulls the seats apart but noise,
+and played greedily all seats do the same for ever. The bonus pulls. With pi_s the distribution of seat s over the
+replies that occur in the first round,
+
+    I = H(mean over seats of pi_s) - mean over seats of H(pi_s)          in nats, 0 where all seats are alike
+
+is the mutual information of seat and reply. The loss is less `coefficient` * I, computed from the policy itself, not
+from samples, and only as long as I is below `ENOUGH`: which seat does what is left to the reward. It is a special case
+of the objective of Li et al. 2021, "Celebrating Diversity in Shared Multi-Agent Reinforcement Learning".
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from inspect_dining.philosophers.tokens import Ids
+from inspect_dining.training.learn.objective import Group
+from inspect_dining.training.play.policy import Policy
+
+ENOUGH = 0.1
+"""Nats of information at which the bonus ends."""
+REPLIES = 8
+"""The most distinct replies that are told apart; the commonest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The first round of one size of table.
+
+    Attributes:
+        prompts: Each seat's prompt.
+        share: The share of the step's groups that begin so, from 0 to 1.
+    """
+
+    prompts: tuple[Ids, ...]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """What an update needs to pull seats apart.
+
+    Attributes:
+        openings: This process's openings.
+        replies: The replies that are told apart, the same in all processes.
+        coefficient: What a nat is paid.
+    """
+
+    openings: tuple[Opening, ...]
+    replies: tuple[Ids, ...]
+    coefficient: float
+
+
+def first_replies(groups: Iterable[Group]) -> list[Ids]:
+    """The replies of the first round in these groups."""
+    return [
+        turn.reply.ids
+        for group in groups
+        for episode in group.episodes
+        for turn in episode.turns[: episode.record.rules.n]
+    ]
+
+
+def apart(groups: Sequence[Group], replies: Iterable[Ids], planned: int, coefficient: float) -> Apart:
+    """The bonus of a step.
+
+    Args:
+        groups: The groups played in this process.
+        replies: The first round's replies in all processes.
+        planned: The groups of the whole step.
+        coefficient: What a nat is paid.
+    """
+    first = Counter(
+        tuple(turn.prompt for turn in group.episodes[0].turns[: group.episodes[0].record.rules.n]) for group in groups
+    )
+    common = sorted(Counter(replies).items(), key=lambda counted: (-counted[1], counted[0]))[:REPLIES]
+    openings = tuple(Opening(prompts, count / planned) for prompts, count in first.items())
+    return Apart(openings, tuple(reply for reply, _ in common), coefficient)
+
+
+def information(logps: Tensor) -> Tensor:
+    """The mutual information of seat and reply, in nats.
+
+    Args:
+        logps: The log-probability of each reply for each seat: seats x replies; they are normalised here.
+    """
+    each = torch.log_softmax(logps, -1)
+    mean = torch.logsumexp(each, 0) - torch.log(torch.tensor(len(each), dtype=each.dtype, device=each.device))
+    return (each.exp() * each).sum(-1).mean() - (mean.exp() * mean).sum()
+
+
+def pull(policy: Policy, given: Apart, micro_tokens: int) -> float:
+    """Adds the gradient of the bonus to the parameters' `grad`.
+
+    The log-probabilities of all seats are computed first and their gradients taken; these then weigh the replies in a
+    second pass, so that no more than `micro_tokens` tokens are held at once.
+
+    Returns:
+        The information as it is, in nats, over this process's openings; its share of the whole step's mean.
+    """
+    total = 0.0
+    for opening in given.openings:
+        rows = [(prompt, reply) for prompt in opening.prompts for reply in given.replies]
+        size = max(1, micro_tokens // max(len(prompt) + len(reply) for prompt, reply in rows))
+        chunks = [rows[i : i + size] for i in range(0, len(rows), size)]
+        with torch.no_grad():
+            flat = torch.cat([_logps(policy, chunk) for chunk in chunks])
+        table = flat.view(len(opening.prompts), len(given.replies)).requires_grad_()
+        found = information(table)
+        total += opening.share * float(found.detach())
+        if float(found.detach()) >= ENOUGH:
+            continue
+        (slope,) = torch.autograd.grad(found, table)
+        weights = (-given.coefficient * opening.share * slope).flatten()
+        for start, chunk in zip(range(0, len(rows), size), chunks, strict=True):
+            weighed = (weights[start : start + size] * _logps(policy, chunk)).sum()
+            weighed.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    return total
+
+
+def _logps(policy: Policy, rows: Sequence[tuple[Ids, Ids]]) -> Tensor:
+    """The log-probability of each whole reply."""
+    logps, _, exists = policy.logps(rows)
+    return (logps * exists).sum(1)

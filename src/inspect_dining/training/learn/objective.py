@@ -1,0 +1,191 @@
+"""The objective: the plain policy gradient of a team's reward, as numbers of its turns; pure, without torch.
+
+A group is several episodes of one game. With rewards r_1..r_G the advantage of an episode is
+
+    A_i = r_i - mean of the other r_j            (leave-one-out; Kool, van Hoof and Welling 2019)
+
+and goes to every turn of every seat: the reward is the team's. With `spread`, A_i is divided by the group's standard
+deviation, as GRPO does (Shao et al. 2024). The loss of a step of K groups is
+
+    L = - sum over groups, episodes, turns, tokens of  c * A * min(ratio, cap) * log p(token)
+    c = 1 / (K G n T)                            weighting "constant" (Liu et al. 2025, "Dr. GRPO")
+    c = 1 / (K G * tokens of the episode)        weighting "episode", as OpenPipe ART does
+
+where ratio, of the learner's to the sampler's probability of the token, carries no gradient (truncated importance
+weights; Ionides 2008). An episode's own length in c pulls towards silence: early deadlocks are short and weigh most.
+
+Where prompts recur, `turn_baseline` takes from each A the mean of the other turns on the same prompt (after Feng et al.
+2025, GiGPO). A lost turn is charged `anchor` on its own, which is the policy gradient of anchor * P(the turn acts).
+
+Equal (prompt, reply) pairs of a step are summed into one. An update may train on a sample of the pairs: each is taken
+by itself with probability q = min(1, k * |weight|), k such that the expected number is the one asked for, and its
+weight is divided by q, so the expected gradient is that of all pairs (Horvitz and Thompson 1952).
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum, isfinite, sqrt
+from typing import Literal
+
+from inspect_dining.errors import BadInput
+from inspect_dining.philosophers.tokens import Ids
+from inspect_dining.training.play.rollouts import Episode
+
+Weighting = Literal["constant", "episode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Several episodes of one game.
+
+    Attributes:
+        name: Names the group in errors and logs.
+        episodes: The episodes.
+        rewards: For each its reward.
+    """
+
+    name: str
+    episodes: tuple[Episode, ...]
+    rewards: tuple[float, ...]
+
+    @property
+    def dead(self) -> bool:
+        """Whether all rewards are equal, so that nothing can be learned from the group."""
+        return max(self.rewards) == min(self.rewards)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A distinct prompt and reply of a step.
+
+    Attributes:
+        prompt: The prompt's ids.
+        reply: The reply's ids, as sampled.
+        logps: The sampler's log-probability of each id of the reply.
+        weight: The sum of c * A over its turns.
+        share: The sum of c over its turns, which weighs its entropy.
+    """
+
+    prompt: Ids
+    reply: Ids
+    logps: tuple[float, ...]
+    weight: float
+    share: float
+
+
+def advantages(group: Group, spread: bool = False) -> list[float]:
+    """Each episode's reward less the mean of the others'.
+
+    Args:
+        group: The group, of two episodes or more.
+        spread: Whether they are divided by the standard deviation of the group's rewards.
+
+    Raises:
+        BadInput: A reward is not finite, or the group has one episode.
+    """
+    for number, reward in enumerate(group.rewards):
+        if not isfinite(reward):
+            raise BadInput(
+                f"Episode {number} of group {group.name} has the reward {reward}; training stops, since one such "
+                "number spoils every weight. Look at the shaping."
+            )
+    size = len(group.rewards)
+    if size < 2:
+        raise BadInput(f"Group {group.name} has {size} episode; at least two are needed to compare them.")
+    mean = fsum(group.rewards) / size
+    made = [(reward - mean) * size / (size - 1) for reward in group.rewards]
+    if spread:
+        deviation = sqrt(fsum((reward - mean) ** 2 for reward in group.rewards) / size)
+        made = [a / deviation if deviation else 0.0 for a in made]
+    return made
+
+
+def pairs(
+    groups: Sequence[Group],
+    *,
+    planned: int | None = None,
+    weighting: Weighting = "constant",
+    spread: bool = False,
+    turn_baseline: bool = False,
+    anchor: float = 0.0,
+) -> list[Pair]:
+    """The distinct (prompt, reply) pairs of a step with their weights; groups without spread are left out.
+
+    Args:
+        groups: The groups played in this process.
+        planned: The groups of the whole step in all processes, over which the constant is taken; these by default.
+        weighting: The constant c.
+        spread: See `advantages`.
+        turn_baseline: Whether the mean of other turns on the same prompt is taken off.
+        anchor: What a lost turn is charged on its own.
+    """
+    planned = planned or len(groups)
+    turns: dict[Ids, list[tuple[Ids, tuple[float, ...], float, float, bool]]] = {}
+    for group in groups:
+        made = advantages(group, spread)
+        if group.dead:
+            continue
+        for episode, advantage in zip(group.episodes, made, strict=True):
+            rules = episode.record.rules
+            if weighting == "constant":
+                share = 1 / (planned * len(group.episodes) * rules.n * rules.rounds)
+            else:
+                tokens = sum(len(turn.reply.ids) for turn in episode.turns)
+                share = 1 / (planned * len(group.episodes) * tokens)
+            for turn in episode.turns:
+                met = turns.setdefault(turn.prompt, [])
+                met.append((turn.reply.ids, turn.reply.logps, advantage, share, turn.acts))
+    made_pairs = []
+    for prompt, met in turns.items():
+        total, others = fsum(turn[2] for turn in met), len(met) - 1
+        replies: dict[Ids, tuple[tuple[float, ...], list[float], list[float]]] = {}
+        for reply, logps, advantage, share, acts in met:
+            if turn_baseline and others:
+                advantage -= (total - advantage) / others
+            value = advantage - (0.0 if acts else anchor)
+            _, weights, shares = replies.setdefault(reply, (logps, [], []))
+            weights.append(share * value)
+            shares.append(share)
+        made_pairs += [Pair(prompt, reply, logps, fsum(w), fsum(s)) for reply, (logps, w, s) in replies.items()]
+    return made_pairs
+
+
+def sampled(given: Sequence[Pair], size: int, key: str, entropy: float = 0.0) -> list[Pair]:
+    """A seeded sample of pairs whose expected gradient is that of all.
+
+    Args:
+        given: All pairs.
+        size: The expected number to take; all if there are no more.
+        key: Keys the draw.
+        entropy: The entropy coefficient, so that pairs which only carry entropy are taken too.
+
+    Returns:
+        The pairs taken, with weights divided by their chance of being taken.
+    """
+    if len(given) <= size:
+        return list(given)
+    sizes = [abs(pair.weight) + abs(entropy) * pair.share for pair in given]
+    chances = chances_of(sizes, size)
+    rng = random.Random(key)
+    return [
+        Pair(pair.prompt, pair.reply, pair.logps, pair.weight / chance, pair.share / chance)
+        for pair, chance in zip(given, chances, strict=True)
+        if rng.random() < chance
+    ]
+
+
+def chances_of(sizes: Sequence[float], expected: int) -> list[float]:
+    """Chances in proportion to the sizes, none above 1, that sum to the expected number (where so many are not 0)."""
+    order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
+    rest, left = fsum(sizes), expected
+    certain = 0
+    while certain < len(order) and left > 0 and rest > 0 and sizes[order[certain]] * left >= rest:
+        rest -= sizes[order[certain]]
+        left -= 1
+        certain += 1
+    scale = left / rest if rest > 0 else 0.0
+    chances = [min(1.0, size * scale) for size in sizes]
+    for i in order[:certain]:
+        chances[i] = 1.0
+    return chances

@@ -1,0 +1,1 @@
+"""Playing games for training: the policy, rollouts, loading models, and vLLM."""

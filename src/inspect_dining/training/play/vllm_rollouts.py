@@ -1,0 +1,426 @@
+"""Rollouts from vLLM: replies by token ids, from the adapters as they are trained.
+
+Before every step the adapters are saved, loaded under a name that was never used before, and probed; the old ones are
+unloaded. So no reply can come from weights of another step: a server that has not loaded the step's name refuses it.
+
+Every request says how it samples, so that neither the server's defaults nor the model's count. It asks for one prompt
+and as many replies as rows want one: the seed, keyed by the rows, belongs to a request, and several prompts in one
+request would draw the same numbers, so that seats would move in step.
+"""
+
+import os
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from hashlib import blake2b
+from itertools import cycle
+from math import isfinite
+from pathlib import Path
+from statistics import fmean
+from uuid import uuid4
+
+import httpx
+import torch
+from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
+from accelerate.utils import broadcast_object_list  # type: ignore[import-untyped]  # as above
+from pydantic import BaseModel, ValidationError
+from transformers import PreTrainedTokenizerBase
+
+from inspect_dining.errors import BadInput
+from inspect_dining.philosophers.tokens import Ids
+from inspect_dining.table.game import Game
+from inspect_dining.training.keep.checkpoints import write_folder, write_text
+from inspect_dining.training.play.loading import ADAPTER, read_text
+from inspect_dining.training.play.policy import Policy, Reply
+from inspect_dining.training.play.rollouts import Dinner
+from inspect_dining.training.play.vllm_server import Server, served_template
+from inspect_dining.training.recipe import TINY, Recipe, size
+
+REQUESTS = 64
+"""Requests in flight at once, over all servers."""
+ANSWERS_WITHIN_S = 1800.0
+"""Seconds in which a request must be answered."""
+PROBED = 4
+"""Replies to each prompt of a probe."""
+LEAST = 1e-3
+"""Mean difference of log-probabilities, a token, that is never told from rounding."""
+LIMIT = 0.1
+"""Mean difference of log-probabilities, a token, above which the server answers with other weights than ours."""
+_CLAMPED = -9000.0
+"""vLLM writes -9999 where a log-probability is minus infinity."""
+
+WHOLE_DISTRIBUTION: Mapping[str, float] = {
+    "top_p": 1.0,
+    "top_k": 0,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
+    "frequency_penalty": 0.0,
+}
+"""What a request says beside its temperature, so that no default of server or model applies."""
+
+
+class _Logprobs(BaseModel):
+    token_logprobs: list[float | None]
+
+
+class _Choice(BaseModel):
+    index: int
+    token_ids: list[int] | None = None
+    prompt_token_ids: list[int] | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice]
+
+
+class Client:
+    """Asks one vLLM server, or several that serve the same model.
+
+    Attributes:
+        urls: Where they answer.
+    """
+
+    def __init__(self, urls: Sequence[str], alive: Callable[[], None] | None = None) -> None:
+        """Opens connections when they are needed.
+
+        Args:
+            urls: The servers, with or without a final `/v1`.
+            alive: Is called when a request fails, and raises what is known about a server that died.
+        """
+        self.urls = [url.strip().rstrip("/").removesuffix("/v1") for url in urls]
+        self._alive = alive or _unknown
+        key = os.environ.get("VLLM_API_KEY")
+        self._http = httpx.Client(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx.Timeout(ANSWERS_WITHIN_S, connect=30),
+            limits=httpx.Limits(max_connections=REQUESTS, max_keepalive_connections=REQUESTS),
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def load(self, name: str, folder: Path) -> None:
+        """Loads adapters under a name, on every server; they are read from its own file system."""
+        for url in self.urls:
+            self._post(url, "/v1/load_lora_adapter", {"lora_name": name, "lora_path": str(folder.resolve())})
+
+    def unload(self, name: str) -> None:
+        """Forgets the adapters of that name, on every server."""
+        for url in self.urls:
+            self._post(url, "/v1/unload_lora_adapter", {"lora_name": name})
+
+    def replies(
+        self, name: str, asked: Sequence[tuple[Ids, int, int | None]], *, max_tokens: int, stops: Sequence[int]
+    ) -> list[list[Reply]]:
+        """Samples replies, many requests at a time.
+
+        Args:
+            name: The adapters' name.
+            asked: Prompts, each with the number of replies and their seed; None takes the likeliest token each time.
+            max_tokens: The most tokens of a reply.
+            stops: The ids that end a reply.
+
+        Returns:
+            The replies to each prompt.
+
+        Raises:
+            BadInput: A server does not answer, or not with ids and finite log-probabilities.
+        """
+
+        def one(job: tuple[str, tuple[Ids, int, int | None]]) -> list[Reply]:
+            url, (prompt, number, seed) = job
+            body = {
+                **WHOLE_DISTRIBUTION,
+                "model": name,
+                "prompt": list(prompt),
+                "n": number,
+                "temperature": 0.0 if seed is None else 1.0,
+                "seed": 0 if seed is None else seed,
+                "max_tokens": max_tokens,
+                "stop_token_ids": list(stops),
+                "logprobs": 0,
+                "return_token_ids": True,
+                "skip_special_tokens": False,
+                "add_special_tokens": False,
+            }
+            return _replies(self._post(url, "/v1/completions", body), prompt, number, stops)
+
+        pool = ThreadPoolExecutor(REQUESTS)
+        try:
+            return list(pool.map(one, zip(cycle(self.urls), asked, strict=False)))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _post(self, url: str, path: str, body: Mapping[str, object]) -> httpx.Response:
+        """Posts a request; whatever is wrong becomes a sentence."""
+        try:
+            response = self._http.post(url + path, json=body)
+        except httpx.HTTPError as error:
+            self._alive()
+            raise BadInput(f"The vLLM server {url} does not answer ({type(error).__name__}: {error}).") from None
+        if response.is_success:
+            return response
+        if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+            self._alive()
+        wrong = " ".join(response.text.split())[:300]
+        if path.endswith("lora_adapter"):
+            wrong += (
+                "; adapters are changed at run time only by a server that was started with --enable-lora, a "
+                "--max-lora-rank of at least lora_rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, and that finds them "
+                "under the same path as this process"
+            )
+        raise BadInput(f"The vLLM server {url} refuses {path} with status {response.status_code}: {wrong}.")
+
+
+def _replies(response: httpx.Response, prompt: Ids, number: int, stops: Sequence[int]) -> list[Reply]:
+    """The replies in a completion, checked."""
+    where = f"The vLLM server {response.url.copy_with(path='')}"
+    try:
+        choices = sorted(_Completion.model_validate(response.json()).choices, key=lambda choice: choice.index)
+    except (ValueError, ValidationError) as error:
+        raise BadInput(f"{where} answered what is no completion: {' '.join(str(error).split())[:200]}.") from None
+    if len(choices) != number:
+        raise BadInput(f"{where} gave {len(choices)} replies where {number} were asked for.")
+    replies = []
+    for choice in choices:
+        ids, found = choice.token_ids, choice.logprobs
+        if not ids or choice.prompt_token_ids is None:
+            raise BadInput(f"{where} sends no token ids (return_token_ids); vLLM 0.10.2 or later is needed.")
+        if tuple(choice.prompt_token_ids) != prompt:
+            raise BadInput(f"{where} read another prompt than it was sent; it must serve the model that is trained.")
+        logps = [logp for logp in (found.token_logprobs if found else []) if logp is not None]
+        if len(logps) != len(ids) or not all(isfinite(logp) and logp > _CLAMPED for logp in logps):
+            raise BadInput(f"{where} sent no finite log-probability for each of the ids {ids}: {logps}.")
+        replies.append(Reply(tuple(ids), tuple(logps), ids[-1] in stops))
+    return replies
+
+
+class ServedPolicy(Policy):
+    """A policy whose replies come from vLLM; log-probabilities are recomputed by the model here.
+
+    Attributes:
+        client: The servers.
+        name: The adapters that answer.
+    """
+
+    def __init__(self, policy: Policy, client: Client) -> None:
+        """Takes the policy that is trained."""
+        super().__init__(policy.model, policy.prompts, stops=sorted(policy.stops), max_tokens=policy.max_tokens)
+        self.client = client
+        self.name = ""
+
+    def sample(self, prompts: Sequence[Ids], rows: Sequence[tuple[int, str | None]]) -> list[Reply]:
+        """Samples a reply for every row, as `Policy.sample` does."""
+        wanted: dict[tuple[int, bool], list[int]] = {}
+        for place, (number, key) in enumerate(rows):
+            wanted.setdefault((number, key is None), []).append(place)
+        asked = [
+            (prompts[number], 1 if greedy else len(places), None if greedy else _seed(str(rows[places[0]][1])))
+            for (number, greedy), places in wanted.items()
+        ]
+        found = self.client.replies(self.name, asked, max_tokens=self.max_tokens, stops=sorted(self.stops))
+        replies: dict[int, Reply] = {}
+        for ((_, greedy), places), some in zip(wanted.items(), found, strict=True):
+            replies.update(zip(places, some * len(places) if greedy else some, strict=True))
+        return [replies[place] for place in range(len(rows))]
+
+
+def _seed(key: str) -> int:
+    """A seed of 62 bits; vLLM adds the reply's number to it."""
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") >> 2
+
+
+def check(recipe: Recipe, processes: int = 1) -> None:
+    """Checks early whether vLLM can play a recipe's games.
+
+    Args:
+        recipe: The recipe.
+        processes: How many processes train.
+
+    Raises:
+        BadInput: It cannot, in a sentence.
+    """
+    if recipe.rollouts != "vllm":
+        given = [key for key in ("vllm_url", "vllm_python", "vllm_args") if getattr(recipe, key)]
+        if given:
+            raise BadInput(f"{given[0]} is for games that vLLM plays; give --rollouts vllm with it, or leave it out.")
+        return
+    wrong = None
+    if recipe.lora_rank < 1:
+        wrong = "vLLM takes up the trained weights as LoRA adapters, so --rollouts vllm needs --lora-rank 1 or more."
+    elif recipe.dtype == "float64":
+        wrong = "vLLM does not compute in float64; with --rollouts vllm give --dtype float32 or bfloat16."
+    elif recipe.vllm_url and (recipe.vllm_python or recipe.vllm_args):
+        wrong = "--vllm-url names a server that runs; --vllm-python and --vllm-args are for one that is started here."
+    elif processes > 1 and not recipe.vllm_url:
+        wrong = "Only a single process starts its own server; start one yourself and give all processes its --vllm-url."
+    elif recipe.model == TINY and not torch.cuda.is_available():
+        wrong = (
+            "On a CPU vLLM has no attention for heads of width 16, which the tiny model has; play its games by "
+            "--rollouts local, or train a model whose heads are 32 wide or more."
+        )
+    elif (Path(recipe.model) / ADAPTER).is_file():
+        wrong = f"{recipe.model} holds adapters; --rollouts vllm needs a whole model to put new ones on."
+    if wrong:
+        raise BadInput(wrong)
+    _words(recipe.vllm_args)
+
+
+def _words(arguments: str) -> list[str]:
+    """The words of a command line."""
+    try:
+        return shlex.split(arguments)
+    except ValueError as error:
+        raise BadInput(f"--vllm-args {arguments!r} is not read as a command line: {error}.") from None
+
+
+class Rollouts:
+    """The table at which a run's training games are played by vLLM.
+
+    Attributes:
+        dinner: Plays games with the adapters of the latest step.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        folder: Path,
+        model: str,
+        policy: Policy,
+        tokenizer: PreTrainedTokenizerBase,
+        accelerator: Accelerator,
+        told: Callable[[str], None],
+    ) -> None:
+        """Starts a server, or takes those that the recipe names.
+
+        Args:
+            recipe: The recipe.
+            folder: The run directory.
+            model: The base model's folder or hub name.
+            policy: The policy that is trained.
+            tokenizer: Its tokenizer.
+            accelerator: Joins the processes; the main one loads adapters.
+            told: Is told what happens.
+
+        Raises:
+            BadInput: The server does not start.
+        """
+        self._adapters, self._accelerator = folder / "adapters", accelerator
+        self._ends = ExitStack()
+        self._loaded: str | None = None
+        self._floor = 0.0
+        self._before: tuple[list[tuple[Ids, Ids]], list[float]] = [], []
+        # A server that outlives a run must not take the adapters of another for this one's.
+        (self._run,) = broadcast_object_list([uuid4().hex[:8]])
+        urls, alive = str(recipe.vllm_url).split(","), _unknown
+        if accelerator.is_main_process:
+            self._ends.callback(shutil.rmtree, self._adapters, ignore_errors=True)
+        try:
+            if recipe.vllm_url is None:
+                told(f"Starting vLLM; what it says goes to {folder / 'vllm.log'}.")
+                template = folder / "chat_template.jinja"
+                write_text(template, served_template(tokenizer))
+                server = Server(
+                    model,
+                    folder / "vllm.log",
+                    python=recipe.vllm_python,
+                    rank=recipe.lora_rank,
+                    dtype=recipe.dtype,
+                    template=template,
+                    more=_words(recipe.vllm_args),
+                )
+                self._ends.enter_context(server)
+                server.wait(told)
+                urls, alive = [server.url], server.alive
+            self.client = Client(urls, alive)
+            self._ends.callback(self.client.close)
+            if recipe.vllm_url is not None and accelerator.is_main_process:
+                self._ends.callback(self._unload)
+            self.policy = ServedPolicy(policy, self.client)
+            self.dinner = Dinner(self.policy, read_text)
+            game = Game(recipe.rules(*size(recipe.stages[0].games[0])), 0)
+            self._probe = self.dinner.prompts([(game.rules, game.view(seat)) for seat in range(game.rules.n)])
+        except BaseException:
+            self.close()
+            raise
+
+    def renew(self, step: int) -> dict[str, float]:
+        """Puts the adapters as they are now in the place of those before, on every server.
+
+        Args:
+            step: The step whose games come next.
+
+        Returns:
+            What the probe found: how far the server's log-probabilities are from those of the weights here
+            (`probe_off`), and how far the weights moved since the last probe (`probe_moved`), both as mean differences
+            a token. An `off` well below what `moved` was proves that the new weights answer.
+
+        Raises:
+            BadInput: The adapters were not loaded, or others answer.
+        """
+        folder, name, old = self._adapters / f"step-{step:04d}", f"dinner-{self._run}-{step}", self._loaded
+        if self._accelerator.is_main_process:
+            write_folder(folder, lambda inside: self.policy.model.save_pretrained(str(inside)))
+            self.client.load(name, folder)
+        self._accelerator.wait_for_everyone()
+        self.policy.name = self._loaded = name
+        if not self._accelerator.is_main_process:
+            return {}
+        found = self._probed(name)
+        if old is not None:
+            self.client.unload(old)
+        for other in self._adapters.iterdir():
+            if other != folder:
+                shutil.rmtree(other)
+        return found
+
+    def _probed(self, name: str) -> dict[str, float]:
+        """Compares what the server says of its replies with what the weights here say of them."""
+        rows = [(number, f"probe/{number}/{i}") for number in range(len(self._probe)) for i in range(PROBED)]
+        replies = self.policy.sample(self._probe, rows)
+        pairs = [(self._probe[number], reply.ids) for (number, _), reply in zip(rows, replies, strict=True)]
+        ours, before = self._logps(pairs), self._before
+        off = _apart([logp for reply in replies for logp in reply.logps], ours)
+        moved = _apart(before[1], self._logps(before[0])) if before[0] else 0.0
+        self._floor = self._floor or max(off, LEAST)
+        if off > LIMIT or (moved > 4 * self._floor and off > moved / 2):
+            raise BadInput(
+                f"vLLM does not answer with the adapters {name}: its log-probabilities are {off:.2g} a token from "
+                f"those of the weights here, which moved by {moved:.2g} since they were last loaded; it must serve the "
+                "model that is trained, in the same precision."
+            )
+        self._before = pairs, ours
+        return {"probe_off": off, "probe_moved": moved}
+
+    def _logps(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[float]:
+        """The log-probability of every id of replies, by the weights here."""
+        self.policy.model.train(False)
+        with torch.no_grad():
+            logps, _, exists = self.policy.logps(pairs)
+        found: list[float] = logps[exists].tolist()
+        return found
+
+    def close(self) -> None:
+        """Unloads the adapters, ends a server that was started here, and removes what was written for it."""
+        self._ends.close()
+
+    def _unload(self) -> None:
+        """Leaves a server as it was found; one that is gone has forgotten the adapters."""
+        if self._loaded is not None:
+            with suppress(BadInput):
+                self.client.unload(self._loaded)
+
+
+def _unknown() -> None:
+    """Nothing is known about a server that was not started here."""
+
+
+def _apart(some: Sequence[float], others: Sequence[float]) -> float:
+    """The mean absolute difference."""
+    return fmean(abs(a - b) for a, b in zip(some, others, strict=True))

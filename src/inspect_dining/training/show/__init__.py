@@ -1,0 +1,1 @@
+"""Showing a run: the terminal display and learning curves."""

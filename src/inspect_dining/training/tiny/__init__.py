@@ -1,0 +1,1 @@
+"""The tiny stand-in model: building it and schooling it."""
