@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from inspect_dining.table.moves import READINGS, Turn
-from inspect_dining.table.rules import OPTIONS, Rules, check_seed, is_whole, tie_winner
+from inspect_dining.table.rules import NAMES, Rules, check_seed, is_whole, tie_winner
 from inspect_dining.table.table import Table, end_round, move
 
 VERSION = 1
-"""The version of the record's format and of the rules it is replayed by."""
+"""The newest version of the record's format and of the rules it is replayed by; see `Rules.version`."""
 RECORD = "inspect_dining:record"
 """The key under which a sample's store holds its record in Inspect's log."""
 DEADLOCK = "deadlock"
@@ -60,7 +60,7 @@ class Record:
     def to_dict(self) -> dict[str, object]:
         """The record as plain JSON values; `from_dict` reads it back. The seed is a string, since it exceeds 2**53."""
         return {
-            "version": VERSION,
+            "version": self.rules.version,
             "rules": self.rules.options(),
             "seed": str(self.seed),
             "ended": self.ended,
@@ -205,7 +205,7 @@ def _rounds(record: Record) -> Iterator[Round]:
 def _rules(data: object) -> Rules:
     if not isinstance(data, Mapping):
         raise ValueError(f"This record's rules are {data!r}; an object was expected.")
-    unknown = sorted(set(map(str, data)) - {"n", "rounds", "patience", *OPTIONS})
+    unknown = sorted(set(map(str, data)) - {"n", "rounds", *NAMES})
     if unknown or "n" not in data or "rounds" not in data:
         wrong = f"has unknown rules: {', '.join(unknown)}" if unknown else "lacks n or rounds in its rules"
         raise ValueError(f"This record {wrong}.")

@@ -5,7 +5,7 @@ machine and in any order of replies.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
 from typing import Literal, TypeGuard, TypeVar, get_args
@@ -60,12 +60,12 @@ class Rules:
     def options(self) -> dict[str, str | int]:
         """The rules as plain values, with n, rounds and only those options that are not at their default."""
         plain: dict[str, str | int] = {"n": self.n, "rounds": self.rounds}
-        defaults = Rules(n=self.n, rounds=self.rounds)
-        for name in (*OPTIONS, "patience"):
-            value = getattr(self, name)
-            if value != getattr(defaults, name):
-                plain[name] = value
-        return plain
+        return plain | {name: getattr(self, name) for name in NAMES if getattr(self, name) != _DEFAULTS[name]}
+
+    @property
+    def version(self) -> int:
+        """The oldest version of the record's format that knows all of these rules."""
+        return max([1, *(_SINCE.get(name, _SINCE.get(f"{name}={value}", 1)) for name, value in self.options().items())])
 
 
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -75,6 +75,13 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "hint": get_args(Hint),
 }
 """The accepted words of each option that is a word."""
+_FIRST = ("order", "release", "ties", "hint", "patience")
+NAMES: tuple[str, ...] = (*_FIRST, *(f.name for f in fields(Rules) if f.name not in ("n", "rounds", *_FIRST)))
+"""Every option of the rules, in the order in which a record writes them: version 1's first, later ones as declared."""
+_DEFAULTS: dict[str, object] = {f.name: f.default for f in fields(Rules)}
+_SINCE: dict[str, int] = {}
+"""The version of the record's format that brought an option (`name`) or one of its values (`name=value`), where it is
+not the first. A record is written in the oldest version that knows its rules, so new options change no old record."""
 
 
 def is_whole(value: object) -> TypeGuard[int]:

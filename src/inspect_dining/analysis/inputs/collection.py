@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Run, Status, Usage
 from inspect_dining.errors import BadInput
 from inspect_dining.table.record import Record
-from inspect_dining.table.rules import OPTIONS, Rules
+from inspect_dining.table.rules import NAMES, Rules
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -31,7 +31,7 @@ _GAMES = {"n", "episodes", "seed"}
 """Task arguments that say which games are played."""
 _REWARD = {"shaping", "weights", "throughput", "variance"}
 """Task arguments that say how they are rewarded."""
-_RULES = {"rounds", "patience", *OPTIONS}
+_RULES = {"rounds", *NAMES}
 """Task arguments that stand in the record's rules."""
 _SAMPLING = (
     "temperature", "top_p", "top_k", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens", "extra_body",

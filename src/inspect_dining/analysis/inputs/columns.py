@@ -19,7 +19,7 @@ from inspect_dining.analysis.inputs.collection import RECORD
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.moves import LOST
 from inspect_dining.table.record import Record
-from inspect_dining.table.rules import OPTIONS
+from inspect_dining.table.rules import NAMES
 
 Sample = EvalSample | EvalSampleSummary
 Plain = str | int | bool | None
@@ -97,7 +97,7 @@ def tokens_by_seat(sample: Sample) -> Plain:
 DiningColumns = [
     SampleColumn("dining_n", path=partial(rule, "n"), full=True),
     SampleColumn("dining_rounds", path=partial(rule, "rounds"), full=True),
-    *(SampleColumn(f"dining_{name}", path=partial(rule, name), full=True) for name in (*OPTIONS, "patience")),
+    *(SampleColumn(f"dining_{name}", path=partial(rule, name), full=True) for name in NAMES),
     SampleColumn("dining_ended", path=ended, full=True),
     SampleColumn("dining_played", path=played, full=True),
     SampleColumn("dining_deadlocked", path=deadlocked, full=True),

@@ -11,7 +11,7 @@ from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.record import Record
-from inspect_dining.table.rules import OPTIONS, Rules
+from inspect_dining.table.rules import NAMES, Rules
 
 Setup = tuple[tuple[str, str], ...]
 """What two games must share to be compared, as pairs of name and value."""
@@ -102,7 +102,7 @@ class Run:
 
     def equal_games(self, rules: Rules) -> Setup:
         """What two games of equal n must share to be compared: the rules, then what their runs must share."""
-        plain = [(name, str(getattr(rules, name))) for name in ("rounds", *OPTIONS, "patience")]
+        plain = [(name, str(getattr(rules, name))) for name in ("rounds", *NAMES)]
         return (*plain, *self.setup, ("reward", self.reward_name))
 
 
