@@ -6,7 +6,7 @@ from math import log1p, sqrt
 import pytest
 
 from inspect_dining.audit.assessment import Audit, audit
-from inspect_dining.scorers.shaping import Shaping, Throughput, meal_gated, paper, proportional, shaping
+from inspect_dining.scorers.shaping import Shaping, Throughput, gini_welfare, meal_gated, paper, proportional, shaping
 from inspect_dining.scorers.terms import Terms
 from tests.audit import shapings
 
@@ -85,6 +85,13 @@ def test_proportional_has_every_property(n: int, rounds: int) -> None:
     assert found.exact
 
 
+@pytest.mark.parametrize(("n", "rounds"), [(2, 3), (3, 15), (3, 49), (6, 30), (9, 31), (15, 30), (18, 20), (20, 12)])
+def test_gini_welfare_has_every_property_also_where_the_former_training_reward_had_not(n: int, rounds: int) -> None:
+    found = audit(shaping("gini_welfare"), n, rounds)
+    assert not failed(found)
+    assert found.exact
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", range(3, 16))
 def test_proportional_has_every_property_at_every_size(n: int) -> None:
@@ -126,7 +133,7 @@ def test_starving_the_seats_that_do_not_count_is_found_in_a_shaping_that_favours
     assert "the order of the seats counts" in found.method
 
 
-@pytest.mark.parametrize("function", [paper, meal_gated, proportional])
+@pytest.mark.parametrize("function", [paper, meal_gated, proportional, gini_welfare])
 def test_by_enumeration_a_shaping_lacks_what_it_lacks_by_structure(function: Reward) -> None:
     """The same function under a name that the audit does not know must get the same verdicts."""
     name = function.__name__

@@ -1,5 +1,6 @@
 """Shapings: the formulas, the published numbers, the bounds, and a shaping of one's own."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import log, nan
 
@@ -13,7 +14,7 @@ from inspect_dining.table import Rules, best_meals, play
 from tests.scorers.episodes import episodes, fed
 from tests.table.dinners import sentence
 
-PAPER, GATED, PROPORTIONAL = (shaping(name) for name in SHAPINGS)
+PAPER, GATED, PROPORTIONAL, GINI, FAIR = ALL = tuple(shaping(name) for name in SHAPINGS)
 
 
 @given(
@@ -53,22 +54,67 @@ def test_proportional_equals_the_formula(episode: Terms) -> None:
 def test_turning_the_ring_changes_no_reward(episode: Terms, by: int) -> None:
     """A reward that knows seats trains roles that the rules do not have."""
     turned = replace(episode, meals=episode.meals[by % episode.n :] + episode.meals[: by % episode.n])
-    for shaped in (PAPER, GATED, PROPORTIONAL):
+    for shaped in ALL:
         assert shaped(turned) == pytest.approx(shaped(episode), rel=1e-9, abs=1e-12)
 
 
 @given(episodes())
 def test_the_parts_of_a_reward_add_up_to_it(episode: Terms) -> None:
     """An explanation that does not sum to the score explains another one."""
-    for shaped in (PAPER, GATED, PROPORTIONAL):
+    for shaped in ALL:
         assert shaped.parts is not None
         assert sum(shaped.parts(episode).values()) == pytest.approx(shaped(episode), rel=1e-12, abs=1e-12)
 
 
 @given(episodes())
 def test_proportional_stays_between_its_bounds(episode: Terms) -> None:
-    """From -0.15 (deadlock, all turns lost) to 1 (the optimum)."""
-    assert -0.15 - 1e-12 <= PROPORTIONAL(episode) <= 1 + 1e-12
+    """From -0.15 (deadlock, all turns lost) to 1 (the optimum); so do the training rewards, new and old."""
+    for shaped in (PROPORTIONAL, GINI, FAIR):
+        assert -0.15 - 1e-12 <= shaped(episode) <= 1 + 1e-12
+
+
+@given(episodes())
+def test_gini_welfare_equals_the_expected_least_meals_of_seats_drawn_at_random(episode: Terms) -> None:
+    """Summed over the least seat: W_k = sum over m of P(all k drawn have more than m meals)."""
+
+    def welfare(meals: Sequence[int]) -> float:
+        above = [sum(eaten > m for eaten in meals) / len(meals) for m in range(max(meals))]
+        return sum(0.1 * share + 0.2 * share**2 + 0.7 * share**8 for share in above)
+
+    even = [0] * episode.n
+    for meal in range(best_meals(episode.n, episode.rounds).meals):
+        even[meal % episode.n] += 1
+    slow = welfare(episode.meals) / welfare(even) - 0.1 * episode.deadlocked - 0.05 * episode.lost_turns
+    assert GINI(episode) == pytest.approx(slow, rel=1e-9, abs=1e-12)
+
+
+@given(episodes(), st.data())
+def test_under_gini_welfare_every_meal_pays_and_the_poorer_seats_more(episode: Terms, data: st.DataObject) -> None:
+    """No seat's meal ever lowers it, and giving it to a seat that has had no more never earns less."""
+    seats = data.draw(st.lists(st.integers(0, episode.n - 1), min_size=2, max_size=2))
+    poorer, richer = sorted(seats, key=lambda seat: episode.meals[seat])
+
+    def fed_one_more(seat: int) -> float:
+        return GINI(replace(episode, meals=tuple(m + (i == seat) for i, m in enumerate(episode.meals))))
+
+    assert fed_one_more(poorer) >= fed_one_more(richer) - 1e-12
+    assert fed_one_more(richer) > GINI(episode)
+
+
+@given(st.integers(2, 20), st.integers(1, 10), st.integers(2, 5))
+def test_under_gini_welfare_many_times_the_meals_earn_as_many_times_the_reward(n: int, each: int, times: int) -> None:
+    """There is no optimum of one meal each: the last meal pays what the first does."""
+    rounds = 3 * each * times + 3
+    once, often = fed(n, rounds, *[each] * n), fed(n, rounds, *[each * times] * n)
+    assert GINI(often) == pytest.approx(times * GINI(once), rel=1e-9)
+
+
+def test_the_name_in_older_logs_and_runs_gives_the_reward_of_then() -> None:
+    """What was trained on `inspect_dining.training.shapings:fair_efficiency` can still be scored and resumed."""
+    episode = replace(fed(5, 30, 3, 2, 1), deadlocked=True, played=20)
+    then = shaping("inspect_dining.training.shapings:fair_efficiency")
+    assert then.name == "fair_efficiency"
+    assert then(episode) == episode.efficiency * episode.jain * (1 - episode.starved) - 0.1
 
 
 def test_silence_earns_the_papers_best_reward_and_less_than_nothing_under_ours() -> None:
@@ -142,7 +188,7 @@ def test_a_reward_that_is_no_finite_number_stops_with_a_sentence(function: str) 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("propotional", "Did you mean proportional? Accepted: paper, meal_gated, proportional"),
+        ("propotional", "Did you mean proportional? Accepted: paper, meal_gated, proportional, gini_welfare"),
         ("no_such_module_here:own", "cannot be imported"),
         (f"{__name__}:missing", "cannot be imported"),
         (f"{__name__}:PAPER_MEALS", "is no function"),
@@ -181,7 +227,7 @@ def test_wrong_parameters_are_refused_in_one_sentence() -> None:
 
 def test_every_shaping_is_a_plain_function_of_terms() -> None:
     """The same object scores, rewards and is audited: equal terms, equal reward."""
-    assert SHAPINGS == ("paper", "meal_gated", "proportional")
-    for shaped in (PAPER, GATED, PROPORTIONAL):
+    assert SHAPINGS == ("paper", "meal_gated", "proportional", "gini_welfare", "fair_efficiency")
+    for shaped in ALL:
         assert isinstance(shaped, Shaping)
         assert shaped(fed(5, 30, 3, 2)) == shaped(fed(5, 30, 3, 2))

@@ -52,7 +52,7 @@ def games(n: int, episodes: int, key: str | None) -> list[Play]:
     ]
 
 
-@pytest.mark.parametrize("shaping", [*SHAPINGS, "inspect_dining.training.shapings:fair_efficiency"])
+@pytest.mark.parametrize("shaping", SHAPINGS)
 def test_a_greedy_game_is_the_same_in_training_and_under_inspect(
     shaping: str, table: Dinner, speaker: Path, tmp_path: Path
 ) -> None:

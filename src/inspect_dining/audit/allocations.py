@@ -10,6 +10,7 @@ says against a shaping it therefore says of even splits and small numbers of mea
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from random import Random
 
 from inspect_dining.errors import BadInput
@@ -234,16 +235,22 @@ def search(probe: Probe) -> Search:
     """Chooses the allocations that show most: all of them where that can be, or those that decide by structure."""
     n, most, cap = probe.n, probe.most(), probe.cap()
     family = _family(n, most, cap)
-    if probe.shaping.separable and _concave(probe):
-        return Search(
-            family,
-            symmetric=True,
-            exact=True,
-            method="Proved: at equal meals the reward is a sum of one concave function of each seat's meals (concavity "
-            "checked for every number of meals), so even splits, over any number of seats, are its maxima and hogs "
-            "its minima.",
-        )
-    symmetric = probe.shaping.separable or _looks_symmetric(probe, family)
+    for known, holds, reward in (
+        (
+            probe.shaping.separable,
+            _concave,
+            "is a sum of one concave function of each seat's meals (concavity checked for every number of meals)",
+        ),
+        (
+            probe.shaping.ranked,
+            _weights_fall,
+            "weighs each seat's meals by the seat's rank, a hungrier seat's more (checked for every rank)",
+        ),
+    ):
+        if known and holds(probe):
+            method = f"Proved: at equal meals the reward {reward}, so even splits, over any number of seats, are its "
+            return Search(family, symmetric=True, exact=True, method=method + "maxima and hogs its minima.")
+    symmetric = probe.shaping.separable or probe.shaping.ranked or _looks_symmetric(probe, family)
     seats = "the order of the seats made no difference where tried" if symmetric else "the order of the seats counts"
     number = count(n, most, cap, symmetric)
     if number <= MOST_ENUMERATED:
@@ -282,6 +289,18 @@ def _concave(probe: Probe) -> bool:
         for setting in settings
         for meals in range(1, probe.cap())
     )
+
+
+def _weights_fall(probe: Probe) -> bool:
+    """Whether a first meal is worth the more, the more seats have had theirs: hungrier ranks weigh more."""
+    first = [(1,) * fed + (0,) * (probe.n - fed) for fed in range(probe.n + 1)]
+    settings = [*QUARTERS, *(in_deadlock(setting, probe.rounds) for setting in QUARTERS)]
+    for setting in settings:
+        rewards = [probe.reward(meals, setting) for meals in first]
+        gains = [after - before for before, after in pairwise(rewards)]
+        if any(later < earlier - EPSILON for earlier, later in pairwise(gains)):
+            return False
+    return True
 
 
 def _looks_symmetric(probe: Probe, family: Sequence[Meals]) -> bool:

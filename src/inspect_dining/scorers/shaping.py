@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache, partial, reduce
 from importlib import import_module
+from itertools import pairwise
 from math import isfinite, log
 from operator import add
 from typing import Literal, get_args
@@ -24,6 +25,8 @@ PAPER_WEIGHTS: Weights = (1.0, 0.5, 0.3, 0.1)
 """The paper's weights of no-deadlock, throughput, variance of meals and idle (arXiv 2606.07845)."""
 FIRST_MEALS = 0.1
 """The scale of u(m) = log(1 + m / 0.1) in `proportional`: how many meals weigh like the first."""
+GINI_MIXTURE = ((1, 0.1), (2, 0.2), (8, 0.7))
+"""The mixture of `gini_welfare`: how many seats are drawn, and the weight of the least meals among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,16 @@ class Shaping:
         separable: Whether, at equal meals of the whole table and all else equal, the reward is a constant plus the sum
             over seats of one function of each seat's meals. Where that function is concave (the audit checks it), an
             even split earns the most, which lets the audit prove its findings at any size.
+        ranked: Whether, at equal meals of the whole table and all else equal, the reward is a constant plus the seats'
+            meals in ascending order, each weighted by its rank. Where the weights fall (the audit checks it), the same
+            proof holds.
     """
 
     name: str
     reward: Callable[[Terms], float]
     parts: Callable[[Terms], Mapping[str, float]] | None = None
     separable: bool = False
+    ranked: bool = False
 
     def __call__(self, episode: Terms) -> float:
         """The reward of an episode.
@@ -96,6 +103,27 @@ def proportional(episode: Terms) -> float:
     return _total(_proportional_parts(episode))
 
 
+def gini_welfare(episode: Terms) -> float:
+    """A generalised Gini welfare of the meals, from -0.15 to 1, which the optimum earns where it is evenly split.
+
+    With W_k the expected least meals among k seats drawn at random, with replacement: 0.1 W_1 + 0.2 W_2 + 0.7 W_8,
+    divided by the same of the most even split of the most meals that can be eaten; less 0.1 if deadlocked; less 0.05
+    times the share of lost turns. W_1 is the mean, W_2 the mean times one less the Gini index (Sen 1976), and each W_k
+    a single-parameter Gini welfare (Donaldson and Weymark 1980). So every meal of any seat pays, one of a hungry seat
+    pays more, and twice the meals at every seat pay twice: there is no reason to stop after the first. `think` and
+    actions without effect are free, since the optimum must wait.
+    """
+    return _total(_gini_parts(episode))
+
+
+def fair_efficiency(episode: Terms) -> float:
+    """Efficiency times Jain's index times the share of seats fed; less 0.1 if deadlocked, less 0.05 lost turns.
+
+    From -0.15 to 1. The training reward of earlier versions: at some sizes it pays to starve a third of the seats.
+    """
+    return _total(_efficiency_parts(episode))
+
+
 def _paper_parts(
     episode: Terms, *, weights: Weights, throughput: Throughput, variance: Variance, gated: bool = False
 ) -> dict[str, float]:
@@ -113,11 +141,21 @@ def _paper_parts(
 def _proportional_parts(episode: Terms) -> dict[str, float]:
     served = sum(map(_utility, episode.meals)) / episode.n
     best = _even_utility(episode.n, best_meals(episode.n, episode.rounds).meals)
-    return {
-        "meals": served / best,
-        "deadlock": -0.1 * episode.deadlocked,
-        "lost_turns": -0.05 * episode.lost_turns,
-    }
+    return {"meals": served / best, **_penalties(episode)}
+
+
+def _gini_parts(episode: Terms) -> dict[str, float]:
+    most = best_meals(episode.n, episode.rounds).meals
+    return {"meals": _gini(episode.meals) / _even_gini(episode.n, most), **_penalties(episode)}
+
+
+def _efficiency_parts(episode: Terms) -> dict[str, float]:
+    fair = episode.efficiency * episode.jain * (1 - episode.starved)
+    return {"meals": fair, **_penalties(episode)}
+
+
+def _penalties(episode: Terms) -> dict[str, float]:
+    return {"deadlock": -0.1 * episode.deadlocked, "lost_turns": -0.05 * episode.lost_turns}
 
 
 def _total(parts: Mapping[str, float]) -> float:
@@ -136,8 +174,35 @@ def _even_utility(n: int, meals: int) -> float:
     return ((n - more) * _utility(each) + more * _utility(each + 1)) / n
 
 
+@lru_cache(maxsize=1024)
+def gini_weights(n: int) -> tuple[float, ...]:
+    """The weight of each rank in `gini_welfare`, the hungriest of n seats first; they fall, and sum to 1."""
+    shares = [seats / n for seats in range(n, -1, -1)]
+    return tuple(
+        sum(weight * (above**drawn - below**drawn) for drawn, weight in GINI_MIXTURE)
+        for above, below in pairwise(shares)
+    )
+
+
+def _gini(meals: Sequence[int]) -> float:
+    return sum(weight * eaten for weight, eaten in zip(gini_weights(len(meals)), sorted(meals), strict=True))
+
+
+@lru_cache(maxsize=1024)
+def _even_gini(n: int, meals: int) -> float:
+    each, more = divmod(meals, n)
+    return _gini((each,) * (n - more) + (each + 1,) * more)
+
+
 _WEIGHTED = {"paper": paper, "meal_gated": meal_gated}
-SHAPINGS = (*_WEIGHTED, "proportional")
+_PLAIN = {
+    "proportional": Shaping("proportional", proportional, _proportional_parts, separable=True),
+    "gini_welfare": Shaping("gini_welfare", gini_welfare, _gini_parts, ranked=True),
+    "fair_efficiency": Shaping("fair_efficiency", fair_efficiency, _efficiency_parts),
+}
+_FORMER = {"inspect_dining.training.shapings:fair_efficiency": "fair_efficiency"}
+"""Names under which older logs and runs know a shaping."""
+SHAPINGS = (*_WEIGHTED, *_PLAIN)
 """The names of the shapings that come with the package."""
 
 
@@ -151,8 +216,8 @@ def shaping(
     """The shaping of a name.
 
     Args:
-        name: `paper`, `meal_gated`, `proportional`, or `package.module:function` for one of your own, a function that
-            takes `Terms` and gives a finite number.
+        name: One of `SHAPINGS`, or `package.module:function` for one of your own, a function that takes `Terms` and
+            gives a finite number.
         weights: The four weights of `paper` and `meal_gated`; the paper's own where None.
         throughput: Their normaliser of throughput.
         variance: Their variance of meals.
@@ -162,7 +227,7 @@ def shaping(
     """
     if not isinstance(name, str):
         raise ValueError(f"shaping={name!r} is not accepted: give the name of one, such as paper.")
-    four = _four(weights)
+    name, four = _FORMER.get(name, name), _four(weights)
     for key, value, accepted in (
         ("throughput", throughput, get_args(Throughput)),
         ("variance", variance, get_args(Variance)),
@@ -181,9 +246,7 @@ def shaping(
         raise ValueError(
             f"The shaping {name} takes no weights, throughput or variance; only {' and '.join(_WEIGHTED)} do."
         )
-    if name == "proportional":
-        return Shaping(name, proportional, _proportional_parts, separable=True)
-    return Shaping(name, _imported(name))
+    return _PLAIN[name] if name in _PLAIN else Shaping(name, _imported(name))
 
 
 def _four(weights: Sequence[object] | None) -> Weights:

@@ -100,8 +100,8 @@ class Recipe(_Checked):
     hint: Hint = "none"
     """`parity` tells each seat whether its number is even or odd; the paper gave no hint."""
 
-    shaping: str = "proportional"
-    """The reward: `paper`, `meal_gated`, `proportional`, or `package.module:function`."""
+    shaping: str = "gini_welfare"
+    """The reward: one that comes with the package, or `package.module:function`."""
     weights: Annotated[tuple[float, ...] | None, BeforeValidator(_list)] = None
     throughput: Throughput = "seat_rounds"
     variance: Variance = "population"

@@ -14,8 +14,6 @@ from inspect_dining.training.recipe import TINY, Recipe, load, size
 from inspect_dining.training.run import Outcome, Run
 from inspect_dining.training.show.display import Display, comparison
 
-AUDITED = 10
-"""The largest table at which the audit is quick enough to stand before every run."""
 NOTE = "The tiny model is a stand-in for the method; nothing here is a claim about language models."
 
 
@@ -75,22 +73,20 @@ def whole(
 
 
 def judged(recipe: Recipe, console: Console) -> None:
-    """Audits the reward on the longest and the shortest of the recipe's games, before anyone trains on it.
+    """Audits the reward on every game of the recipe's stages, before anyone trains on it.
 
     Raises:
         BadInput: Silence, hogging or certain deadlock pays, and the recipe does not accept that.
     """
     games = sorted({size(game) for stage in recipe.stages for game in stage.games})
-    small = [game for game in games if game[0] <= AUDITED] or games[:1]
-    shown = {small[0], max(small, key=lambda game: game[0] * game[1])}
     failed: dict[str, str] = {}
-    for n, rounds in sorted(shown):
+    for n, rounds in games:
         found = audit(recipe.reward(), n, rounds)
         for one in found.properties:
             if not one.passed:
                 failed.setdefault(one.name, f"n={n}, T={rounds}: {one.detail}")
     if not failed:
-        sizes = " and ".join(f"n={n}, T={rounds}" for n, rounds in sorted(shown))
+        sizes = ", ".join(f"{n}x{rounds}" for n, rounds in games)
         console.print(f"Audit: {recipe.reward().name} has all properties at {sizes}.", soft_wrap=True, highlight=False)
         return
     for name, detail in failed.items():
