@@ -6,8 +6,9 @@ store after every round, so that whatever ends the sample early leaves the true 
 """
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Generic
 
 import anyio
 from anyio.abc import TaskGroup
@@ -18,15 +19,10 @@ from inspect_ai.util import LimitExceededError, span
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.graph import load_philosopher
-from inspect_dining.philosophers.prompts import system_prompt
+from inspect_dining.solvers.games import DinnerGame, PhilosophersGame, R, Told, V
 from inspect_dining.solvers.inspect_private import have_tool_approval
-from inspect_dining.solvers.seat import SOURCE, ContextOverflow, Lane, Memory, Seat
-from inspect_dining.table.game import Game
-from inspect_dining.table.moves import Reading, Turn
-from inspect_dining.table.narration import account, ending, meals_by_seat, round_card
-from inspect_dining.table.record import RECORD
+from inspect_dining.solvers.seat import SOURCE, Asked, ContextOverflow, Lane, Memory, Seat
 from inspect_dining.table.rules import Rules, Split, episode_seed, is_whole
-from inspect_dining.table.view import View
 
 
 @solver
@@ -53,18 +49,36 @@ def dinner(
         BadInput: An argument is not accepted.
     """
     memory = accept_memory(memory)
-    decide = load_philosopher(philosopher)
 
-    async def solve(state: TaskState, generate: Generate) -> TaskState:
-        refuse_setting()
+    def lay(state: TaskState) -> PhilosophersGame:
         options = state.metadata.get("rules", rules)
         if isinstance(options, dict):
             options = Rules(**options)
         if not isinstance(options, Rules):
             raise BadInput("The dinner has no rules: give them to the solver, or in the metadata of the sample.")
+        return PhilosophersGame(options, episode_seed(split, str(state.sample_id)), rescue)
+
+    return host(lay, memory, philosopher)
+
+
+def host(lay: Callable[[TaskState], DinnerGame[V, R]], memory: Memory, philosopher: str | None) -> Solver:
+    """Plays any game that the dinner knows how to play (see `solvers.games`) to its end.
+
+    Args:
+        lay: Takes the state of a sample and gives its game, ready to begin.
+        memory: What a seat remembers.
+        philosopher: `package.module:name` of a philosopher of one's own.
+
+    Raises:
+        BadInput: There is no such philosopher.
+    """
+    decide = load_philosopher(philosopher)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        refuse_setting()
+        game = lay(state)
         about: dict[str, str | int] = {"episode": str(state.sample_id), "epoch": state.epoch}
-        seats = [Seat(i, decide, system_prompt(options), about, memory, rescue) for i in range(options.n)]
-        game = Game(options, episode_seed(split, str(state.sample_id)))
+        seats = [Seat(i, decide, game, about, memory) for i in range(game.n)]
         stopped = "stopped"
         failure: Exception | None = None
         try:
@@ -82,18 +96,15 @@ def dinner(
                     table.abandon()
                 finally:
                     # a span logs what changed in the store while it was open; the lanes need not repeat the record
-                    if RECORD in state.store:
-                        state.store.delete(RECORD)
+                    if game.key in state.store:
+                        state.store.delete(game.key)
         finally:
             # also on a cancellation, which no handler above catches
-            record = game.record(unfinished=stopped)
-            state.store.set(RECORD, record.to_dict())
-            transcript().info(account(record), source=SOURCE)
+            state.store.set(game.key, game.record(stopped))
+            transcript().info(game.account(stopped), source=SOURCE)
         if failure is not None:
             raise failure
-        state.output = ModelOutput.from_content(
-            "dinner", f"{ending(record)} Meals: {sum(game.table.meals)} ({meals_by_seat(game.table)})."
-        )
+        state.output = ModelOutput.from_content("dinner", game.result(stopped))
         return state
 
     return solve
@@ -131,28 +142,28 @@ def refuse_setting() -> None:
         )
 
 
-class _Table:
+class _Table(Generic[V, R]):
     """The seats' lanes, asked together and told together."""
 
-    def __init__(self, seats: list[Seat], tasks: TaskGroup) -> None:
+    def __init__(self, seats: list[Seat[V, R]], tasks: TaskGroup) -> None:
         self._tasks = tasks
-        sender, self._replies = anyio.create_memory_object_stream[tuple[int, Reading | Exception]](len(seats))
+        sender, self._replies = anyio.create_memory_object_stream[tuple[int, R | Exception]](len(seats))
         self._lanes = []
         for seat in seats:
-            views, inbox = anyio.create_memory_object_stream[View | tuple[Turn, int]](2)
+            views, inbox = anyio.create_memory_object_stream[Asked[V] | Told](2)
             self._lanes.append(Lane(seat, views, inbox, sender.clone()))
             tasks.start_soon(self._lanes[-1].run)
         sender.close()
 
-    async def ask(self, game: Game) -> list[Reading]:
+    async def ask(self, game: DinnerGame[V, R]) -> list[R]:
         """Shows every seat to move its view, then awaits all of their decisions.
 
         Raises:
             Exception: What the first seat that failed raised.
         """
         for number in game.to_move:
-            await self._lanes[number].views.send(game.view(number))
-        readings: dict[int, Reading] = {}
+            await self._lanes[number].views.send(Asked(game.view(number)))
+        readings: dict[int, R] = {}
         while len(readings) < len(game.to_move):
             number, reply = await self._replies.receive()
             if isinstance(reply, Exception):
@@ -160,12 +171,12 @@ class _Table:
             readings[number] = reply
         return [readings[number] for number in game.to_move]
 
-    async def tell(self, game: Game, seats: tuple[int, ...]) -> None:
+    async def tell(self, game: DinnerGame[V, R], seats: tuple[int, ...]) -> None:
         """Tells seats what came of their turn."""
         for number in seats:
-            turn = game.table.last[number]
-            if turn is not None:
-                await self._lanes[number].views.send((turn, game.table.meals[number]))
+            told = game.told(number)
+            if told is not None:
+                await self._lanes[number].views.send(told)
 
     def abandon(self) -> None:
         """Ends every lane at once, also one that waits for a reply."""
@@ -178,7 +189,7 @@ class _Table:
 
 
 @asynccontextmanager
-async def _table(seats: list[Seat]) -> AsyncIterator[_Table]:
+async def _table(seats: list[Seat[V, R]]) -> AsyncIterator[_Table[V, R]]:
     """Opens a lane for every seat, and waits until all have ended."""
     async with anyio.create_task_group() as tasks:
         table = _Table(seats, tasks)
@@ -186,15 +197,15 @@ async def _table(seats: list[Seat]) -> AsyncIterator[_Table]:
         table.close()
 
 
-async def _play(game: Game, table: _Table, state: TaskState) -> None:
+async def _play(game: DinnerGame[V, R], table: _Table[V, R], state: TaskState) -> None:
     """Plays to the end, one span and one card a round."""
     while not game.over:
-        before, closed = game.table, False
-        async with span(f"round {before.round}", type="round"):
+        closed = False
+        async with span(f"round {game.number}", type="round"):
             while not closed:
                 moving = game.to_move
                 closed = game.move(await table.ask(game))
                 await table.tell(game, moving)
-            transcript().info(round_card(game.rules, before, game.table), source=SOURCE)
+            transcript().info(game.card(), source=SOURCE)
         # outside the round's span, which would log this change once more
-        state.store.set(RECORD, game.record().to_dict())
+        state.store.set(game.key, game.record())

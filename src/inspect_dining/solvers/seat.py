@@ -1,7 +1,7 @@
 """One seat under Inspect: a lane of its own in the viewer, its model, its memory, and its conversation."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Generic, Literal
 
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from inspect_ai.log import transcript
@@ -19,12 +19,10 @@ from inspect_ai.model import (
 )
 from inspect_ai.util import span
 
-from inspect_dining.philosophers.graph import Decide, Deliberation, memory_of, tools
-from inspect_dining.philosophers.prompts import observation
-from inspect_dining.philosophers.reading import Stop, read, reply_of
+from inspect_dining.philosophers.graph import Decide, Deliberation, memory_of
+from inspect_dining.philosophers.reading import Stop, reply_of
+from inspect_dining.solvers.games import DinnerGame, R, Told, V
 from inspect_dining.solvers.inspect_private import active_generate_config
-from inspect_dining.table.moves import Outcome, Reading, Turn
-from inspect_dining.table.view import View, describe
 
 Memory = int | Literal["chat"]
 """What a seat remembers: its own last k turns (0: none), or its whole conversation."""
@@ -41,28 +39,26 @@ class ContextOverflow(Exception):
 
 
 @dataclass(slots=True)
-class Seat:
+class Seat(Generic[V, R]):
     """One philosopher at the table.
 
     Attributes:
         number: The seat, 0 to n-1.
         decide: Its philosopher.
-        system: The system prompt.
+        game: The game that is played.
         about: What every observation's metadata says of the episode.
         memory: What it remembers.
-        rescue: Whether an unambiguous call in the text counts where there is no native call.
     """
 
     number: int
     decide: Decide
-    system: str
+    game: DinnerGame[V, R]
     about: dict[str, str | int]
     memory: Memory
-    rescue: bool
     _model: Model = field(init=False)
     _config: GenerateConfig = field(init=False)
     _mind: Deliberation = field(default_factory=lambda: Deliberation())
-    _seen: list[View] = field(default_factory=list)
+    _seen: list[V] = field(default_factory=list)
     _conversation: list[ChatMessage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -79,23 +75,23 @@ class Seat:
             # a copy that counts tokens for this seat; Inspect merges the run's settings into the original model only
             self._config = run
 
-    async def turn(self, view: View) -> Reading:
+    async def turn(self, view: V) -> R:
         """Asks the philosopher for its decision.
 
         Raises:
             ContextOverflow: The conversation no longer fits the model's context.
             RuntimeError: The provider gave no reply; an error is never read as a quiet philosopher.
         """
-        about = {**self.about, "seat": self.number, "round": view.round}
+        about = {**self.about, "seat": self.number, "round": self.game.number}
         recalled = self._seen[-self.memory :] if isinstance(self.memory, int) and self.memory else []
-        asked = ChatMessageUser(content=observation(view, recalled), metadata=about)
+        asked = ChatMessageUser(content=self.game.observation(view, recalled), metadata=about)
         if not self._conversation:
-            self._conversation = [ChatMessageSystem(content=self.system)]
+            self._conversation = [ChatMessageSystem(content=self.game.system(self.number))]
         self._conversation.append(asked)
         self._mind = await self.decide({
             **self._mind,
             "messages": list(self._conversation),
-            "tools": list(tools()),
+            "tools": list(self.game.tools),
             "model": self._model,
             "config": self._config,
         })
@@ -109,7 +105,7 @@ class Seat:
             self._conversation = []
         return reading
 
-    def _read(self, output: ModelOutput) -> Reading:
+    def _read(self, output: ModelOutput) -> R:
         reply = reply_of(output) if output.choices else None
         if reply is not None and reply.stop is Stop.OVERFLOW:
             raise ContextOverflow(f"the context of philosopher {self.number} overflowed")
@@ -117,42 +113,47 @@ class Seat:
             raise RuntimeError(
                 f"The model of philosopher {self.number} ({self._model}) gave no reply: {output.error or 'no choices'}."
             )
-        return read(reply, self.rescue)
+        return self.game.read(reply)
 
-    def answer(self, turn: Turn, meals: int) -> None:
+    def answer(self, told: Told) -> None:
         """Tells the seat what came of its turn: a line in its lane and, in a kept conversation, one answer a call."""
-        came = describe(turn)
-        mark = "" if turn.outcome is Outcome.DONE else "✗ "
-        transcript().info(f"{mark}{came} Meals: {meals}.", source=SOURCE)
+        transcript().info(told.line, source=SOURCE)
         if self.memory == "chat":
             latest = self._conversation[-1]
             calls = latest.tool_calls or [] if isinstance(latest, ChatMessageAssistant) else []
             self._conversation += [
                 ChatMessageTool(
-                    content=came if place == 0 else EXTRA_CALL, tool_call_id=call.id, function=call.function
+                    content=told.answer if place == 0 else EXTRA_CALL, tool_call_id=call.id, function=call.function
                 )
                 for place, call in enumerate(calls)
             ]
 
 
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[V]):
+    """A turn: what a seat sees, and a reply is wanted."""
+
+    view: V
+
+
 @dataclass(slots=True)
-class Lane:
+class Lane(Generic[V, R]):
     """The channel between the dinner and one seat's own task, in which all of the seat's events happen."""
 
-    seat: Seat
-    views: MemoryObjectSendStream[View | tuple[Turn, int]]
-    _inbox: MemoryObjectReceiveStream[View | tuple[Turn, int]]
-    _outbox: MemoryObjectSendStream[tuple[int, Reading | Exception]]
+    seat: Seat[V, R]
+    views: MemoryObjectSendStream[Asked[V] | Told]
+    _inbox: MemoryObjectReceiveStream[Asked[V] | Told]
+    _outbox: MemoryObjectSendStream[tuple[int, R | Exception]]
 
     async def run(self) -> None:
         """Takes turns until the dinner closes the channel; a failure is handed to the dinner, which settles it."""
         async with span(f"philosopher {self.seat.number}", type="agent"), self._inbox, self._outbox:
             async for told in self._inbox:
-                if isinstance(told, View):
+                if isinstance(told, Asked):
                     try:
-                        reply: Reading | Exception = await self.seat.turn(told)
+                        reply: R | Exception = await self.seat.turn(told.view)
                     except Exception as error:  # noqa: BLE001  every failure is the dinner's to settle
                         reply = error
                     await self._outbox.send((self.seat.number, reply))
                 else:
-                    self.seat.answer(*told)
+                    self.seat.answer(told)

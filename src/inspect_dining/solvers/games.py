@@ -1,0 +1,196 @@
+"""What a game is to the dinner, and the dining philosophers as such a game.
+
+The dinner knows lanes, spans, models and the store. All that it must know of the game that is played, it asks of a
+`DinnerGame`: whose reply is wanted, what they are shown, how a reply is read, and what is written down of a round.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from inspect_ai.tool import ToolInfo
+
+from inspect_dining.philosophers.graph import tools
+from inspect_dining.philosophers.prompts import observation, system_prompt
+from inspect_dining.philosophers.reading import Reply, read
+from inspect_dining.table.game import Game
+from inspect_dining.table.moves import Kind, Outcome, Reading
+from inspect_dining.table.narration import account, ending, meals_by_seat, round_card
+from inspect_dining.table.record import RECORD
+from inspect_dining.table.rules import Rules
+from inspect_dining.table.table import Table
+from inspect_dining.table.view import View, describe
+
+
+class Understood(Protocol):
+    """What a reply was understood to mean."""
+
+    @property
+    def kind(self) -> Kind:
+        """Which kind of reading it is."""
+
+
+V = TypeVar("V")
+"""What a game shows to a seat."""
+R = TypeVar("R", bound=Understood)
+"""What a game understands a reply to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a seat is told of its turn.
+
+    Attributes:
+        answer: What a kept conversation answers to the call that acted.
+        line: The line in the seat's lane.
+    """
+
+    answer: str
+    line: str
+
+
+class DinnerGame(Protocol[V, R]):
+    """One game in progress, as the dinner sees it.
+
+    A move is the replies of all seats in `to_move`, who are asked at once; a round is one or more moves. A move need
+    not act: a round of messages is one as well.
+    """
+
+    @property
+    def n(self) -> int:
+        """The number of seats."""
+
+    @property
+    def key(self) -> str:
+        """The key under which a sample's store holds the record."""
+
+    @property
+    def number(self) -> int:
+        """The round being played, counted from 1."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+
+    @property
+    def to_move(self) -> tuple[int, ...]:
+        """The seats whose reply is wanted now."""
+
+    @property
+    def tools(self) -> tuple[ToolInfo, ...]:
+        """The tools that are offered with every request; they are never executed."""
+
+    def system(self, seat: int) -> str:
+        """The system prompt of a seat."""
+
+    def view(self, seat: int) -> V:
+        """What a seat sees now."""
+
+    def observation(self, view: V, recalled: Sequence[V]) -> str:
+        """What a seat reads: its view, and its own earlier ones that it remembers."""
+
+    def read(self, reply: Reply) -> R:
+        """What a reply is understood to mean."""
+
+    def move(self, replies: Sequence[R]) -> bool:
+        """Takes the replies of the seats in `to_move`; says whether a round closed."""
+
+    def told(self, seat: int) -> Told | None:
+        """What a seat that has just moved is told of it, or None for nothing."""
+
+    def card(self) -> str:
+        """The round that has just closed, in Markdown."""
+
+    def record(self, unfinished: str = "unfinished") -> dict[str, object]:
+        """The record up to the last whole round, as plain values."""
+
+    def account(self, unfinished: str) -> str:
+        """The whole game, in Markdown."""
+
+    def result(self, unfinished: str) -> str:
+        """How the game ended, in a sentence or two."""
+
+
+class PhilosophersGame:
+    """The dining philosophers, as the dinner plays them."""
+
+    key = RECORD
+
+    def __init__(self, rules: Rules, seed: int, rescue: bool = False) -> None:
+        """Lays an empty table.
+
+        Args:
+            rules: The rules of the game.
+            seed: The episode's seed.
+            rescue: Whether an unambiguous call in the text counts where there is no native call.
+        """
+        self.game = Game(rules, seed)
+        self.n = rules.n
+        self.tools = tools()
+        self._rescue = rescue
+        self._opened: Table = self.game.table
+
+    @property
+    def number(self) -> int:
+        """The round being played."""
+        return self.game.table.round
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self.game.over
+
+    @property
+    def to_move(self) -> tuple[int, ...]:
+        """The seats whose decision is wanted now."""
+        return self.game.to_move
+
+    def system(self, seat: int) -> str:
+        """The rules, the same for every seat."""
+        return system_prompt(self.game.rules)
+
+    def view(self, seat: int) -> View:
+        """What a seat sees now."""
+        return self.game.view(seat)
+
+    def observation(self, view: View, recalled: Sequence[View]) -> str:
+        """What a seat reads before its turn."""
+        return observation(view, recalled)
+
+    def read(self, reply: Reply) -> Reading:
+        """What a reply is understood to mean."""
+        return read(reply, self._rescue)
+
+    def move(self, replies: Sequence[Reading]) -> bool:
+        """Takes the decisions of the seats to move; says whether the round closed."""
+        before = self.game.table
+        if before.round != self._opened.round:
+            self._opened = before
+        return self.game.move(replies)
+
+    def told(self, seat: int) -> Told | None:
+        """What came of a seat's turn."""
+        table = self.game.table
+        turn = table.last[seat]
+        if turn is None:
+            return None
+        came = describe(turn)
+        mark = "" if turn.outcome is Outcome.DONE else "✗ "
+        return Told(came, f"{mark}{came} Meals: {table.meals[seat]}.")
+
+    def card(self) -> str:
+        """The round that has just closed."""
+        return round_card(self.game.rules, self._opened, self.game.table)
+
+    def record(self, unfinished: str = "unfinished") -> dict[str, object]:
+        """The record up to the last whole round."""
+        return self.game.record(unfinished).to_dict()
+
+    def account(self, unfinished: str) -> str:
+        """Why the game ended, who ate when, and which turns were lost."""
+        return account(self.game.record(unfinished))
+
+    def result(self, unfinished: str) -> str:
+        """How the game ended, and the meals."""
+        table = self.game.table
+        return f"{ending(self.game.record(unfinished))} Meals: {sum(table.meals)} ({meals_by_seat(table)})."
