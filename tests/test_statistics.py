@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from inspect_dining.analysis.show import formatting
-from inspect_dining.scorers.catalogue import OUTCOMES
-from inspect_dining.scorers.catalogue import scores as played_scores
+from inspect_dining.scorers.catalogue import SCORES
+from inspect_dining.scorers.catalogue import compute_scores as played_scores
 from inspect_dining.scorers.terms import terms
 from inspect_dining.statistics import (
     BOSCHLOO_MOST,
@@ -120,7 +120,7 @@ def test_an_interval_ends_where_the_values_end(values: list[float]) -> None:
 @given(records(full=True))
 def test_every_score_lies_within_what_its_interval_is_cut_to(record: Record) -> None:
     for name, value in played_scores(terms(record), None).items():
-        assert OUTCOMES[name].least <= value <= OUTCOMES[name].most, name
+        assert SCORES[name].least <= value <= SCORES[name].most, name
 
 
 def test_a_reach_is_told_by_the_side_that_was_not_cut() -> None:

@@ -9,7 +9,7 @@ from inspect_ai.model import ModelConfig, ModelUsage
 from inspect_ai.scorer import Score
 
 from inspect_dining.analysis.inputs.collection import RECORD
-from inspect_dining.scorers.catalogue import scores
+from inspect_dining.scorers.catalogue import compute_scores
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Player, Record, Rules, episode_seed, play, sample_id
@@ -32,7 +32,7 @@ def sample(
     """A sample as the dinner leaves it: record, ten scores with six decimals, and the usage of scripted players."""
     values = {}
     if record is not None and record.complete and error is None:
-        values = scores(terms(record), shaping("paper"))
+        values = compute_scores(terms(record), shaping("paper"))
     turns = 0 if record is None else len(record.rounds)
     usage = ModelUsage(input_tokens=2 * turns, output_tokens=turns, total_tokens=3 * turns)
     whole = ModelUsage(

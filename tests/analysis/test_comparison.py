@@ -11,7 +11,7 @@ from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.audit.ladder import games
 from inspect_dining.errors import BadInput
-from inspect_dining.scorers.catalogue import OUTCOMES
+from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.scorers.terms import terms
 from inspect_dining.statistics import exact_test, holm, newcombe, welch
@@ -45,7 +45,7 @@ def test_a_row_tells_the_means_over_episodes() -> None:
     row = _row(_compared(run("m/x", "lehmann_rabin", RULES, 12)))
     all_terms = [terms(record) for record in played("lehmann_rabin", RULES, 12).values()]
     reward = shaping("paper")
-    for name, outcome in OUTCOMES.items():
+    for name, outcome in SCORES.items():
         expected = fmean(reward(t) if outcome.value is None else outcome.value(t) for t in all_terms)
         assert row.summary.estimates[name].mean == pytest.approx(expected, abs=1e-9)
         assert row.summary.estimates[name].episodes == 12

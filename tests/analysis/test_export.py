@@ -16,7 +16,7 @@ from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.analysis.show import formatting
 from inspect_dining.analysis.show.export import CSV_COLUMNS, to_csv, to_json, to_latex
 from inspect_dining.analysis.show.tables import comparison_tables
-from inspect_dining.scorers.catalogue import OUTCOMES
+from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.statistics import Estimate, Interval
 from inspect_dining.table import Rules
 from tests.analysis.made import log, run, sample
@@ -53,7 +53,7 @@ def test_every_number_fits_the_terminal(found: Comparison, width: int) -> None:
 def test_the_terminal_names_the_hint_every_score_and_what_is_undefined(found: Comparison) -> None:
     text = _text(found, 120)
     assert "hint none" in text
-    assert all(name in text for name in OUTCOMES)
+    assert all(name in text for name in SCORES)
     assert "undefined" in text
     assert "unknown" in text
     assert "only 1 of 12 records is distinct" in text

@@ -15,7 +15,7 @@ from inspect_ai.model import get_model
 
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers import scores
-from inspect_dining.scorers.catalogue import OUTCOMES
+from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.table import Rules, best_meals
 from inspect_dining.tasks import philosophers
 from tests.solvers.harness import run, samples, score
@@ -51,7 +51,7 @@ def test_the_intervals_of_a_log_end_where_those_of_the_analysis_do(log: EvalLog)
     """The two are written apart: the one is for Inspect's table, the other reads records."""
     assert log.results is not None
     ends = {s.name: next(m.params for m in s.metrics.values() if m.name == "n03") for s in log.results.scores}
-    for name, outcome in OUTCOMES.items():
+    for name, outcome in SCORES.items():
         assert (ends[name].get("least"), ends[name].get("most")) == tuple(
             None if isinf(end) else end for end in (outcome.least, outcome.most)
         ), name

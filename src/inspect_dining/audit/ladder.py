@@ -5,14 +5,15 @@ episode of the same number are the same game.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, sqrt
 from statistics import fmean, stdev
 
 from scipy import stats
 
-from inspect_dining.scorers.shaping import Shaping, shaping
+from inspect_dining.scorers.catalogue import SCORES, compute_scores
+from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.game import play
 from inspect_dining.table.players import SCRIPTED
@@ -58,22 +59,6 @@ class Rung:
     scores: Mapping[str, Score]
 
 
-def scores(shaped: Shaping) -> dict[str, Callable[[Terms], float]]:
-    """The ten scores of an episode by name; `reward` is that of a shaping."""
-    return {
-        "no_deadlock": lambda t: t.no_deadlock,
-        "throughput": lambda t: t.throughput,
-        "meal_variance": lambda t: t.meal_variance,
-        "idle": lambda t: t.idle,
-        "reward": shaped,
-        "proportional": shaping("proportional"),
-        "efficiency": lambda t: t.efficiency,
-        "jain": lambda t: t.jain,
-        "starved": lambda t: t.starved,
-        "lost_turns": lambda t: t.lost_turns,
-    }
-
-
 def games(rules: Rules, player: str, episodes: int, seed: int = 0, epoch: int = 1) -> list[Terms]:
     """The terms of a scripted player's games, all seats alike.
 
@@ -116,10 +101,8 @@ def ladder(
 
 
 def _rung(rules: Rules, player: str, episodes: Sequence[Terms], shaped: Shaping) -> Rung:
-    means = {
-        name: interval([score(episode) for episode in episodes], share=name == "no_deadlock")
-        for name, score in scores(shaped).items()
-    }
+    values = [compute_scores(episode, shaped) for episode in episodes]
+    means = {name: interval([one[name] for one in values], share=score.share) for name, score in SCORES.items()}
     return Rung(player, rules, len(episodes), fmean(episode.eaten for episode in episodes), means)
 
 

@@ -12,14 +12,14 @@ from inspect_dining.analysis.inputs.collection import Collection, read
 from inspect_dining.analysis.inputs.episodes import named_shaping
 from inspect_dining.cli.options import options
 from inspect_dining.errors import BadInput
-from inspect_dining.scorers.catalogue import OUTCOMES, PRIMARY
+from inspect_dining.scorers.catalogue import PRIMARY, SCORES
 from inspect_dining.scorers.shaping import Shaping
 
 comparing = options(
     click.argument("logs", nargs=-1, metavar="LOGS..."),
     click.option(
         "--primary",
-        type=click.Choice(list(OUTCOMES)),
+        type=click.Choice(list(SCORES)),
         default=PRIMARY,
         show_default=True,
         help="The primary outcome; all others are one family under Holm.",

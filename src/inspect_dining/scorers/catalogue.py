@@ -1,4 +1,8 @@
-"""The ten scores of an episode, derived from its terms: their names, their meaning, and how they are compared."""
+"""The catalogue of the ten scores of an episode: name, formula, what is best, and range.
+
+Everything that lists scores derives from it: the Inspect scorers, the ladder, comparisons, the viewer's columns, the
+rows of training and the pages. A new score is a property of `Terms` and an entry here.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,59 +10,145 @@ from math import inf
 
 from inspect_dining.scorers.shaping import Shaping, proportional
 from inspect_dining.scorers.terms import Terms
+from inspect_dining.table.optimum import best_meals
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScoreDefinition:
     """One score of an episode.
 
     Attributes:
-        name: Its name, that of the scorer in the log.
-        value: Takes the terms and gives the score; None for `reward`, whose shaping is the run's.
-        best: What is best, in a word, for a table's head.
-        meaning: What it is, in a few words.
+        name: Its name, that of the Inspect scorer and of its values in a log.
+        value: Computes the score from the terms; None for `reward`, whose shaping the run chooses.
+        best: The best value, as a table's head shows it: `1`, `0` or `high`.
+        meaning: What it measures, in a few words.
+        explain: Says in one sentence how a value came about; None where the parts of a shaping say it.
         share: Whether it is 0 or 1, so that its interval is Wilson's and its test exact.
-        least: The least that it can be, and its interval can say.
-        most: The most that it can be.
+        least: The least value it can take.
+        most: The largest value it can take.
     """
 
     name: str
     value: Callable[[Terms], float] | None
     best: str
     meaning: str
+    explain: Callable[[Terms, float], str] | None = None
     share: bool = False
     least: float = -inf
     most: float = inf
 
 
-OUTCOMES: dict[str, Outcome] = {
-    outcome.name: outcome
-    for outcome in (
-        Outcome("efficiency", lambda t: t.efficiency, "1", "meals / the most that any play eats", least=0, most=1),
-        Outcome("no_deadlock", lambda t: t.no_deadlock, "1", "share of episodes without deadlock", share=True),
-        Outcome("reward", None, "high", "the reward that the run asked for"),
-        Outcome("proportional", proportional, "1", "smoothed proportional fairness", most=1),
-        Outcome("throughput", lambda t: t.throughput, "high", "meals / (n T)", least=0, most=1),
-        Outcome("meal_variance", lambda t: t.meal_variance, "0", "population variance of meals over seats", least=0),
-        Outcome("jain", lambda t: t.jain, "1", "Jain's index of meals", least=0, most=1),
-        Outcome("starved", lambda t: t.starved, "0", "share of seats without a meal", least=0, most=1),
-        Outcome("idle", lambda t: t.idle, "0", "`think` / turns that acted", least=0, most=1),
-        Outcome("lost_turns", lambda t: t.lost_turns, "0", "share of turns that did not act", least=0, most=1),
+def _explain_efficiency(t: Terms, value: float) -> str:
+    best = best_meals(t.n, t.rounds)
+    what = "the most that can be eaten" if best.exact else "an upper bound of what can be eaten"
+    return f"{t.eaten} meals / {best.meals} ({what}) = {value:.4f}."
+
+
+def _explain_no_deadlock(t: Terms, value: float) -> str:
+    return f"{'Deadlock in round' if t.deadlocked else 'No deadlock by round'} {t.played} of {t.rounds} = {value:.0f}."
+
+
+def _explain_lost_turns(t: Terms, value: float) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in t.lost if count) or "none"
+    several = f" In {t.several} turns more than one call came, and the first acted." if t.several else ""
+    return f"{t.lost_count} of {t.turns} turns did not act ({kinds}) = {value:.4f}.{several}"
+
+
+SCORES: dict[str, ScoreDefinition] = {
+    score.name: score
+    for score in (
+        ScoreDefinition(
+            "efficiency",
+            lambda t: t.efficiency,
+            "1",
+            "meals / the most that any play eats",
+            _explain_efficiency,
+            least=0,
+            most=1,
+        ),
+        ScoreDefinition(
+            "no_deadlock",
+            lambda t: t.no_deadlock,
+            "1",
+            "share of episodes without deadlock",
+            _explain_no_deadlock,
+            share=True,
+            least=0,
+            most=1,
+        ),
+        ScoreDefinition("reward", None, "high", "the reward that the run asked for"),
+        ScoreDefinition("proportional", proportional, "1", "smoothed proportional fairness", most=1),
+        ScoreDefinition(
+            "throughput",
+            lambda t: t.throughput,
+            "high",
+            "meals / (n T)",
+            lambda t, v: f"{t.eaten} meals / ({t.n} seats x {t.rounds} rounds) = {v:.4f}.",
+            least=0,
+            most=1,
+        ),
+        ScoreDefinition(
+            "meal_variance",
+            lambda t: t.meal_variance,
+            "0",
+            "population variance of meals over seats",
+            lambda t, v: f"Variance of meals over {t.n} seats = {v:.4f}.",
+            least=0,
+        ),
+        ScoreDefinition(
+            "jain",
+            lambda t: t.jain,
+            "1",
+            "Jain's index of meals",
+            lambda t, v: f"Jain's index of meals = {v:.4f}.",
+            least=0,
+            most=1,
+        ),
+        ScoreDefinition(
+            "starved",
+            lambda t: t.starved,
+            "0",
+            "share of seats without a meal",
+            lambda t, v: f"{t.meals.count(0)} of {t.n} seats ate nothing = {v:.4f}.",
+            least=0,
+            most=1,
+        ),
+        ScoreDefinition(
+            "idle",
+            lambda t: t.idle,
+            "0",
+            "`think` / turns that acted",
+            lambda t, v: f"{t.thinks} `think` / {t.turns - t.lost_count} turns that acted = {v:.4f}.",
+            least=0,
+            most=1,
+        ),
+        ScoreDefinition(
+            "lost_turns",
+            lambda t: t.lost_turns,
+            "0",
+            "share of turns that did not act",
+            _explain_lost_turns,
+            least=0,
+            most=1,
+        ),
     )
 }
-"""The scores by name, in the order of the tables."""
+"""The scores by name, in the order in which every table, log and page lists them."""
 PRIMARY = "efficiency"
-"""The primary outcome, unless another is named."""
+"""The headline, and the primary outcome of a comparison unless another is named."""
 
 
-def scores(episode: Terms, shaping: Shaping | None) -> dict[str, float]:
-    """All scores of one episode.
+def compute_scores(episode: Terms, shaping: Shaping | None) -> dict[str, float]:
+    """Computes all scores of one episode, in the order of `SCORES`.
 
     Args:
         episode: Its terms.
-        shaping: The shaping of `reward`, or None where it is not known; `reward` is then left out.
+        shaping: The shaping of `reward`; `reward` is left out where it is None, since it is not known.
     """
-    found = {name: outcome.value(episode) for name, outcome in OUTCOMES.items() if outcome.value is not None}
-    if shaping is not None:
-        found["reward"] = shaping(episode)
-    return found
+    values: dict[str, float] = {}
+    for name, score in SCORES.items():
+        if score.value is not None:
+            values[name] = score.value(episode)
+        elif shaping is not None:
+            values[name] = shaping(episode)
+    return values

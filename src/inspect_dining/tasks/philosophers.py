@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Sequence
+from math import isfinite
 
 import click
 from inspect_ai import Task, task
@@ -12,6 +13,7 @@ from inspect_ai.viewer import SampleScoreView, ScoreColorScale, TaskSamplesColum
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.prompts import prompt_hash
 from inspect_dining.scorers import scores
+from inspect_dining.scorers.catalogue import PRIMARY, SCORES, ScoreDefinition
 from inspect_dining.scorers.shaping import Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.solvers.dinner import accept_memory, dinner, refuse_setting
@@ -98,20 +100,9 @@ def philosophers(
             [_sample(rules, family, episode) for rules in tables for episode in range(games)], name="philosophers"
         ),
         solver=solver,
-        scorer=[
-            scores.efficiency(),
-            scores.no_deadlock(),
-            reward,
-            scores.proportional(),
-            scores.throughput(),
-            scores.meal_variance(),
-            scores.idle(),
-            scores.jain(),
-            scores.starved(),
-            scores.lost_turns(),
-        ],
+        scorer=scores.scorers_in_order(reward),
         config=GenerateConfig(max_tokens=MAX_TOKENS, parallel_tool_calls=False),
-        headline_metric="efficiency",
+        headline_metric=PRIMARY,
         version=VERSION,
         metadata={"reward": rewarded, "prompt": [prompt_hash(rules) for rules in tables]},
         viewer=VIEWER,
@@ -135,9 +126,19 @@ def _announce(tables: list[Rules], games: int) -> None:
     click.echo(f"inspect_dining: {what}.", err=True)
 
 
-_GOOD = ScoreColorScale(palette="good-high", min=0, max=1)
-_BAD = ScoreColorScale(palette="good-low", min=0, max=1)
-_COLUMNS = ("efficiency", "no_deadlock", "reward", "proportional", "throughput", "meal_variance", "idle", "jain")
+_USUAL_MOST = {"throughput": 0.2}
+"""Where colours end for scores whose usual values stay far below their range."""
+
+
+def _colours(score: ScoreDefinition) -> ScoreColorScale:
+    """The colour scale of a score: towards its best value, over its range."""
+    most = _USUAL_MOST.get(score.name, score.most)
+    return ScoreColorScale(
+        palette="good-low" if score.best == "0" else "good-high",
+        min=score.least if isfinite(score.least) else None,
+        max=most if isfinite(most) else None,
+    )
+
 
 VIEWER = ViewerConfig(
     sample_score_view=SampleScoreView(default="grid"),
@@ -145,21 +146,15 @@ VIEWER = ViewerConfig(
         name="Dinners",
         columns=[
             *(TaskSamplesColumn(id=name) for name in ("sampleId", "epoch", "answer")),
-            *(TaskSamplesColumn.score(name) for name in (*_COLUMNS, "starved", "lost_turns")),
+            *(TaskSamplesColumn.score(name) for name in SCORES),
             *(TaskSamplesColumn(id=name) for name in ("sampleStatus", "limit", "error", "tokens")),
             TaskSamplesColumn(id="input", visible=False),
             TaskSamplesColumn(id="target", visible=False),
         ],
         multiline=False,
-        score_labels={"no_deadlock": "no deadlock", "meal_variance": "meal variance", "lost_turns": "lost turns"},
+        score_labels={name: name.replace("_", " ") for name in SCORES if "_" in name},
         color_scales_enabled=True,
-        score_color_scales={
-            **dict.fromkeys(("efficiency", "no_deadlock", "jain", "proportional"), _GOOD),
-            "throughput": ScoreColorScale(palette="good-high", min=0, max=0.2),
-            **dict.fromkeys(("idle", "starved", "lost_turns"), _BAD),
-            "meal_variance": ScoreColorScale(palette="good-low", min=0),
-            "reward": "good-high",
-        },
+        score_color_scales={name: _colours(score) for name, score in SCORES.items()},
     ),
 )
 """How Inspect's viewer lists the games: meals by seat, then ten scores with colour scales."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from inspect_dining.scorers.catalogue import compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.optimum import best_meals
@@ -15,15 +16,17 @@ from inspect_dining.training.recipe import Recipe
 
 def summary(of: Sequence[Terms], rewards: Sequence[float]) -> dict[str, float]:
     """Means over games; turns are pooled for lost turns. Meals and the best are per seat."""
+    scored = [compute_scores(t, None) for t in of]
+    mean = {name: fmean(one[name] for one in scored) for name in scored[0]}
     turns = sum(t.turns for t in of)
     return {
         "reward": fmean(rewards),
-        "deadlock": fmean(float(t.deadlocked) for t in of),
+        "deadlock": 1 - mean["no_deadlock"],
         "meals": fmean(t.eaten / t.n for t in of),
         "best_meals": fmean(best_meals(t.n, t.rounds).meals / t.n for t in of),
-        "efficiency": fmean(t.efficiency for t in of),
-        "fed": 1 - fmean(t.starved for t in of),
-        "jain": fmean(t.jain for t in of),
+        "efficiency": mean["efficiency"],
+        "fed": 1 - mean["starved"],
+        "jain": mean["jain"],
         "lost": sum(t.lost_count for t in of) / turns if turns else 0.0,
     }
 

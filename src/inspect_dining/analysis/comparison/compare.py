@@ -15,7 +15,7 @@ from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Run, Setup
 from inspect_dining.analysis.show import formatting
 from inspect_dining.errors import BadInput
-from inspect_dining.scorers.catalogue import OUTCOMES, PRIMARY
+from inspect_dining.scorers.catalogue import PRIMARY, SCORES
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.statistics import (
     Exact,
@@ -128,8 +128,8 @@ def compare(
     Raises:
         BadInput: An unknown outcome or baseline, or runs of unequal set-up, in a sentence.
     """
-    if primary not in OUTCOMES:
-        raise BadInput(f"There is no outcome {primary!r}; accepted: {', '.join(OUTCOMES)}.")
+    if primary not in SCORES:
+        raise BadInput(f"There is no outcome {primary!r}; accepted: {', '.join(SCORES)}.")
     groups = _groups(collection, shaping)
     if not separate:
         _refuse_unequal(groups)
@@ -255,7 +255,7 @@ def _chosen(baseline: str, labels: Sequence[str]) -> str:
 
 
 def _contrasts(rows: Sequence[Row], primary: str, base: str | None, reward_is_proportional: bool) -> list[Contrast]:
-    outcomes = [primary, *(name for name in OUTCOMES if name != primary)]
+    outcomes = [primary, *(name for name in SCORES if name != primary)]
     twins = [("efficiency", "throughput")] + [("reward", "proportional")] * reward_is_proportional
     for one, other in twins:
         outcomes.remove(one if other == primary else other)
@@ -275,7 +275,7 @@ def _contrast(first: Row, second: Row, outcome: str, primary: bool) -> Contrast:
     means = [summary.estimates[outcome].mean for summary in (first.summary, second.summary)]
     difference = None if means[0] is None or means[1] is None else means[1] - means[0]
     test = welch(a, b)
-    if not OUTCOMES[outcome].share:
+    if not SCORES[outcome].share:
         g = detectable_g(len(a), len(b))
         reach = None if g is None or test is None else g * test.deviation
         detectable = (None if reach is None else -reach, reach)

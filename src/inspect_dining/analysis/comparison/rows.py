@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Status
 from inspect_dining.audit.ladder import games
-from inspect_dining.scorers.catalogue import OUTCOMES, Outcome, scores
+from inspect_dining.scorers.catalogue import SCORES, ScoreDefinition, compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.statistics import Estimate, mean_interval, share_interval
@@ -153,7 +153,7 @@ def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequen
     for episode in played:
         lost.update(dict(episode.lost))
     return Summary(
-        estimates={name: _estimate(OUTCOMES[name], of) for name, of in values.items()},
+        estimates={name: _estimate(SCORES[name], of) for name, of in values.items()},
         values=values,
         survival={number: share_interval(round(curve[number] * len(played)), len(played)) for number in told},
         curve=curve if played else [],
@@ -167,10 +167,10 @@ def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequen
     )
 
 
-def _estimate(outcome: Outcome, values: Sequence[float]) -> Estimate:
-    if outcome.share:
+def _estimate(score: ScoreDefinition, values: Sequence[float]) -> Estimate:
+    if score.share:
         return share_interval(round(sum(values)), len(values))
-    return mean_interval(values, least=outcome.least, most=outcome.most)
+    return mean_interval(values, least=score.least, most=score.most)
 
 
 def model_row(
@@ -195,8 +195,8 @@ def model_row(
     """
     scored = [episode for episode in episodes if episode.status is Status.SCORED]
     played = [episode.terms for episode in scored]
-    found = [scores(e.terms, shaping) if shaping is not None else e.scores for e in scored]
-    names = [name for name in OUTCOMES if all(name in one for one in found)]
+    found = [compute_scores(e.terms, shaping) if shaping is not None else e.scores for e in scored]
+    names = [name for name in SCORES if all(name in one for one in found)]
     summary = summarise(rules, played, {name: [one[name] for one in found] for name in names})
     happened = {(e.record.rounds, e.record.hashes) for e in scored if e.record is not None}
     counts = Counts(
@@ -233,7 +233,7 @@ def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Ro
     rows = []
     for player in SCRIPTED if episodes else ():
         played = games(rules, player, episodes)
-        found = [scores(episode, shaping) for episode in played]
+        found = [compute_scores(episode, shaping) for episode in played]
         rows.append(
             Row("", player, summarise(rules, played, {name: [one[name] for one in found] for name in found[0]}))
         )

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from inspect_dining.errors import BadInput
-from inspect_dining.scorers.catalogue import OUTCOMES, scores
+from inspect_dining.scorers.catalogue import SCORES, compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.scorers.terms import Terms, terms
@@ -147,8 +147,8 @@ class Episode:
 
     @cached_property
     def scores(self) -> dict[str, float]:
-        """All scores of a scored episode by name (see `outcomes.OUTCOMES`), under the run's own shaping."""
-        return scores(self.terms, self.run.shaping)
+        """All scores of a scored episode by name (see `scorers.catalogue`), under the run's own shaping."""
+        return compute_scores(self.terms, self.run.shaping)
 
     @property
     def disagrees(self) -> str | None:
@@ -156,7 +156,7 @@ class Episode:
         ours = self.scores if self.status is Status.SCORED else {}
         for name, value in self.logged.items():
             own = ours.get(name)
-            if name not in OUTCOMES or (name == "reward" and self.run.shaping is None):
+            if name not in SCORES or (name == "reward" and self.run.shaping is None):
                 continue
             if own is None or abs(own - value) > _TOLERANCE:
                 return f"the log has {name} = {value:g}, its record gives {'no score' if own is None else f'{own:g}'}"

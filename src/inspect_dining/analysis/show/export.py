@@ -13,7 +13,7 @@ from inspect_dining.analysis.comparison.compare import Comparison, Contrast, Sec
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
 from inspect_dining.analysis.show.tables import PANELS, cost, effect, heading, legend, named, test_name
-from inspect_dining.scorers.catalogue import OUTCOMES
+from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.statistics import LEVEL, Estimate, Interval
 
 CSV_COLUMNS = (
@@ -174,7 +174,7 @@ def _latex_scores(section: Section, names: Sequence[str]) -> str:
     rows = [["model", "scored / planned", *names]]
     for row in (*section.rows, *section.ladder):
         episodes = "" if row.counts is None else f"{row.counts.scored} / {row.counts.planned}"
-        cells = [formatting.estimate(row.summary.estimates.get(name), OUTCOMES[name].share) for name in names]
+        cells = [formatting.estimate(row.summary.estimates.get(name), SCORES[name].share) for name in names]
         rows.append([named(row) if row.counts is not None else f"scripted: {row.label}", episodes, *cells])
     return _latex_table(rows, f"Scores at {heading(section)}; mean with 95% interval.", len(section.rows))
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from inspect_dining.analysis.comparison.compare import labels_of
 from inspect_dining.analysis.show import formatting
 from inspect_dining.errors import BadInput
-from inspect_dining.scorers.catalogue import scores
+from inspect_dining.scorers.catalogue import compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table.moves import Action, Kind, Outcome, Turn
@@ -160,7 +160,7 @@ def _told(show: Shown) -> Sequence[RenderableType]:
     if not show.record.complete:
         return []
     played = terms(show.record)
-    found = scores(played, show.shaping)
+    found = compute_scores(played, show.shaping)
     told = ", ".join(f"{name} {formatting.number(value)}" for name, value in found.items())
     return [Text(f"Meals by seat: {'/'.join(map(str, played.meals))}."), Text(told)]
 

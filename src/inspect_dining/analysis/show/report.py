@@ -16,7 +16,7 @@ from inspect_dining.analysis.show.tables import alike_note, cost, effect, headin
 from inspect_dining.audit.assessment import Audit, audit
 from inspect_dining.audit.picture import draw
 from inspect_dining.errors import BadInput
-from inspect_dining.scorers.catalogue import OUTCOMES, scores
+from inspect_dining.scorers.catalogue import SCORES, compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.table.narration import ending
 
@@ -132,7 +132,7 @@ def _scores(section: Section) -> list[str]:
     for names in PANELS:
         told = [[named(row) if row.letter else f"scripted {row.label}", *_cells(row, names)] for row in _all(section)]
         caption = "Means with 95% intervals." + (f" In grey the scripted players, {games}." if games else "")
-        head = ["model", *(f"{name}\n(best {OUTCOMES[name].best})" for name in names)]
+        head = ["model", *(f"{name}\n(best {SCORES[name].best})" for name in names)]
         parts.append(html.table(head, told, caption, quiet_from=len(section.rows)))
     return parts
 
@@ -142,7 +142,7 @@ def _all(section: Section) -> list[Row]:
 
 
 def _cells(row: Row, names: Sequence[str]) -> list[str]:
-    return [formatting.estimate(row.summary.estimates.get(name), OUTCOMES[name].share) for name in names]
+    return [formatting.estimate(row.summary.estimates.get(name), SCORES[name].share) for name in names]
 
 
 def _deadlock(found: Comparison) -> list[str]:
@@ -281,7 +281,7 @@ def _game(row: Row, episode: Episode, shaping: Shaping | None) -> str:
     if episode.record is None:
         return ""
     title = f"{named(row)}: {episode.sample}, epoch {episode.epoch}"
-    found = scores(episode.terms, shaping or episode.run.shaping)
+    found = compute_scores(episode.terms, shaping or episode.run.shaping)
     told = ", ".join(f"{name} {formatting.number(value)}" for name, value in found.items())
     return html.picture(
         game_figure(episode.record, title), f"{title}. {ending(episode.record)}", f"{ending(episode.record)} {told}."

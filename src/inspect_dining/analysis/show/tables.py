@@ -10,7 +10,7 @@ from rich.text import Text
 from inspect_dining.analysis.comparison.compare import Comparison, Contrast, Section
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
-from inspect_dining.scorers.catalogue import OUTCOMES
+from inspect_dining.scorers.catalogue import SCORES
 
 PANELS = (
     ("efficiency", "no_deadlock", "reward", "proportional"),
@@ -110,7 +110,7 @@ def _scores(section: Section, names: Sequence[str], ladder: bool) -> Table:
     table = _table("Scores" if ladder else "Scores, continued")
     table.add_column("model", overflow="fold")
     for name in names:
-        table.add_column(f"{name}\n(best {OUTCOMES[name].best})", justify="right")
+        table.add_column(f"{name}\n(best {SCORES[name].best})", justify="right")
     for row in section.rows:
         table.add_row(Text(named(row)), *_cells(row, names))
     if ladder and section.ladder:
@@ -122,7 +122,7 @@ def _scores(section: Section, names: Sequence[str], ladder: bool) -> Table:
 
 
 def _cells(row: Row, names: Sequence[str]) -> list[str]:
-    return [formatting.estimate(row.summary.estimates.get(name), OUTCOMES[name].share) for name in names]
+    return [formatting.estimate(row.summary.estimates.get(name), SCORES[name].share) for name in names]
 
 
 def _deadlock(section: Section) -> Table:
