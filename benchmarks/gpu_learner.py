@@ -29,8 +29,8 @@ from inspect_dining.philosophers.prompts import observation, system_prompt, tool
 from inspect_dining.table import Game, Rules
 from inspect_dining.training.keep.checkpoints import write_text
 from inspect_dining.training.keep.run_directory import environment
-from inspect_dining.training.learn.learner import Learner
 from inspect_dining.training.learn.objective import Group, Pair, pairs, sampled
+from inspect_dining.training.learn.updates import Updater
 from inspect_dining.training.play.loading import dinner, with_adapters
 from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
@@ -145,7 +145,7 @@ def main(
     body = sum(p.numel() for p in model.parameters()) - head
     model = with_adapters(model, recipe)
     table = dinner(model, tokenizer, recipe)
-    learner = Learner(table.policy, accelerator, micro_tokens=micro_tokens)
+    learner = Updater(table.policy, accelerator, micro_tokens=micro_tokens)
 
     # The first of everything is slow.
     learner.update(pairs(games(table, Rules(n=seats, rounds=3), 1, 2)), rate=1e-6)

@@ -20,8 +20,8 @@ import torch
 from accelerate import Accelerator
 
 from inspect_dining.table import Rules
-from inspect_dining.training.learn.learner import Learner
 from inspect_dining.training.learn.objective import Group, pairs
+from inspect_dining.training.learn.updates import Updater
 from inspect_dining.training.play.loading import dinner
 from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
@@ -41,7 +41,7 @@ def play(table: Dinner, step: int) -> list[Group]:
 
 def ours(table: Dinner, steps: int) -> tuple[int, float, list[str]]:
     """Turns, seconds, and the text of the prompts met."""
-    learner = Learner(table.policy, Accelerator(cpu=True))
+    learner = Updater(table.policy, Accelerator(cpu=True))
     learner.update(pairs(play(table, 10**6)), rate=1e-6)
     turns, prompts = 0, []
     started = time.perf_counter()

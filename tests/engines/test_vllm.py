@@ -26,7 +26,7 @@ from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.play.loading import dinner, load, with_adapters
 from inspect_dining.training.play.policy import parameters
 from inspect_dining.training.play.rollouts import TOOLS
-from inspect_dining.training.play.vllm_rollouts import Rollouts
+from inspect_dining.training.play.vllm_actor import ServedDinner
 from inspect_dining.training.play.vllm_server import BASE, Server, served_template
 from inspect_dining.training.recipe import Recipe
 from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
@@ -130,7 +130,7 @@ def test_samples_come_from_the_whole_distribution_of_the_adapters_that_were_load
     recipe = Recipe(model=str(model), rollouts="vllm", vllm_url=f"{server.url}/v1", lora_rank=8, max_tokens=6)
     trained = with_adapters(base, recipe)
     policy = dinner(trained, tokenizer, recipe).policy
-    table = Rollouts(recipe, tmp_path, str(model), policy, tokenizer, Accelerator(cpu=True), print)
+    table = ServedDinner(recipe, tmp_path, str(model), policy, tokenizer, Accelerator(cpu=True), print)
     first = table.renew(0)
     assert first["probe_off"] < 1e-3
     generator = torch.Generator().manual_seed(1)

@@ -13,11 +13,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
 
 from inspect_dining.table.rules import Rules
-from inspect_dining.training.keep.run_directory import Row
 from inspect_dining.training.play.loading import dinner
 from inspect_dining.training.play.rollouts import Dinner
 from inspect_dining.training.recipe import Recipe, load
-from inspect_dining.training.run import tiny_base
+from inspect_dining.training.tiny.base import build_base
 from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
 from inspect_dining.training.tiny.schooling import school
 
@@ -64,21 +63,11 @@ def speaker(tokenizer: PreTrainedTokenizerBase, tmp_path_factory: pytest.TempPat
     return folder
 
 
-class _Unheard:
-    """Takes the lines of a run and shows none."""
-
-    def line(self, text: str) -> None:
-        return
-
-    def step(self, row: Row, total: int) -> None:
-        return
-
-
 @pytest.fixture(scope="session", params=[11, 12])
 def schooled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny model as a run begins with it, of two seeds; it takes a minute, for slow tests."""
     folder = tmp_path_factory.mktemp("schooled") / "base"
-    tiny_base(load("quick", {"seed": request.param}), folder, _Unheard())
+    build_base(load("quick", {"seed": request.param}), folder, lambda line: None)
     return folder
 
 

@@ -26,7 +26,7 @@ from inspect_dining.training.__main__ import main
 from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.learn import art_child
 from inspect_dining.training.learn.art_trajectories import step_of
-from inspect_dining.training.learn.objective import Group, pairs
+from inspect_dining.training.learn.objective import Group, group_means, pairs
 from inspect_dining.training.play import loading
 from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
@@ -126,7 +126,7 @@ def test_by_arts_own_tokenisation_every_token_weighs_as_in_our_objective(name: s
         assert row["mask"] == [0] * len(pair[0]) + [1] * len(pair[1])
         assert row["logps"] == sampled[pair]
         found[pair] += row["advantage"] * row["weight"]
-    ours = pairs(groups, weighting=recipe.weighting, spread=recipe.spread, anchor=recipe.anchor)
+    ours = pairs(groups, group_means(groups, recipe.spread), weighting=recipe.weighting, anchor=recipe.anchor)
     expected = {(pair.prompt, pair.reply): pair.weight for pair in ours}
     top = max(expected, key=lambda pair: abs(expected[pair]))
     factor = found[top] / expected[top]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from inspect_dining.table import Rules
 from inspect_dining.training.learn import diversity
 from inspect_dining.training.learn.diversity import apart, first_replies, information, pull
-from inspect_dining.training.learn.learner import Learner
 from inspect_dining.training.learn.objective import Group
+from inspect_dining.training.learn.updates import Updater
 from inspect_dining.training.play.rollouts import Dinner, Play
 
 
@@ -78,7 +78,7 @@ def test_its_gradient_is_that_of_the_formula(
     model.zero_grad()
     (-0.7 * total).backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     expected = [p.grad.clone() for p in model.parameters() if p.grad is not None]
-    learner = Learner(seated.policy, Accelerator(cpu=True), micro_tokens=micro_tokens)
+    learner = Updater(seated.policy, Accelerator(cpu=True), micro_tokens=micro_tokens)
     update = learner.gradient([], apart=bonus)
     assert update.information == pytest.approx(float(total.detach()), rel=1e-9)
     scale = max(float(g.abs().max()) for g in expected)
@@ -89,7 +89,7 @@ def test_its_gradient_is_that_of_the_formula(
 
 
 def test_it_pulls_alike_seats_apart(groups: list[Group], seated: Dinner) -> None:
-    learner = Learner(seated.policy, Accelerator(cpu=True))
+    learner = Updater(seated.policy, Accelerator(cpu=True))
     bonus = apart(groups, first_replies(groups), planned=3, coefficient=1.0)
     found = [learner.update([], 3e-3, apart=bonus).information for _ in range(60)]
     assert found[0] is not None
@@ -101,11 +101,11 @@ def test_it_lets_go_where_seats_are_apart(groups: list[Group], seated: Dinner, m
     """Without an end it would make every seat sure of its move before the reward has said which."""
     monkeypatch.setattr(diversity, "ENOUGH", 0.0)
     bonus = apart(groups, first_replies(groups), planned=3, coefficient=1.0)
-    update = Learner(seated.policy, Accelerator(cpu=True)).gradient([], apart=bonus)
+    update = Updater(seated.policy, Accelerator(cpu=True)).gradient([], apart=bonus)
     assert update.information is not None
     assert update.gradient == 0.0
 
 
 def test_no_bonus_is_told_as_none(seated: Dinner, groups: list[Group]) -> None:
-    assert Learner(seated.policy, Accelerator(cpu=True)).gradient([]).information is None
+    assert Updater(seated.policy, Accelerator(cpu=True)).gradient([]).information is None
     assert pull(seated.policy, apart([], [], 1, 1.0), 100) == 0.0

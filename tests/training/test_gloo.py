@@ -11,8 +11,8 @@ from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships n
 
 from inspect_dining.table import Rules
 from inspect_dining.training.learn.diversity import apart, first_replies
-from inspect_dining.training.learn.learner import Learner
 from inspect_dining.training.learn.objective import Group, pairs
+from inspect_dining.training.learn.updates import Updater
 from inspect_dining.training.play.rollouts import Dinner, Play
 
 ENTROPY, BONUS = -0.03, 0.5
@@ -35,7 +35,7 @@ def gradient(
     """The gradient of a step as the run takes it, from the groups of this process."""
     own, planned = [all_groups[g] for g in mine], len(all_groups)
     bonus = apart(own, first_replies(all_groups), planned, BONUS)
-    Learner(seated.policy, accelerator).gradient(pairs(own, planned=planned), ENTROPY, bonus)
+    Updater(seated.policy, accelerator).gradient(pairs(own, planned=planned), ENTROPY, bonus)
     return torch.cat([p.grad.flatten() for p in seated.policy.model.parameters() if p.grad is not None])
 
 

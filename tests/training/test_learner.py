@@ -10,16 +10,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table import Rules
-from inspect_dining.training.learn.learner import Learner
 from inspect_dining.training.learn.objective import Group, Pair, pairs, sampled
+from inspect_dining.training.learn.updates import Updater
 from inspect_dining.training.play.rollouts import Dinner, Play
 
 ENTROPY = -0.03
 
 
 @pytest.fixture
-def learner(seated: Dinner) -> Learner:
-    return Learner(seated.policy, Accelerator(cpu=True), cap=1.5)
+def learner(seated: Dinner) -> Updater:
+    return Updater(seated.policy, Accelerator(cpu=True), cap=1.5)
 
 
 def played(seated: Dinner, longest: int = 5) -> list[Group]:
@@ -66,14 +66,14 @@ def slow_gradient(model: PreTrainedModel, groups: list[Group], cap: float, entro
     return gradients(model)
 
 
-def test_gradients_agree_with_the_slow_reference(learner: Learner, seated: Dinner) -> None:
+def test_gradients_agree_with_the_slow_reference(learner: Updater, seated: Dinner) -> None:
     groups = played(seated)
     expected = slow_gradient(learner.policy.model, groups, learner.cap, ENTROPY)
     learner.gradient(pairs(groups), ENTROPY)
     close(gradients(learner.policy.model), expected)
 
 
-def test_importance_weights_are_truncated_at_the_cap(learner: Learner, seated: Dinner) -> None:
+def test_importance_weights_are_truncated_at_the_cap(learner: Updater, seated: Dinner) -> None:
     """Replies that have become far likelier than when they were sampled must not take over the update."""
     groups = played(seated)
     with torch.no_grad():
@@ -87,7 +87,7 @@ def test_importance_weights_are_truncated_at_the_cap(learner: Learner, seated: D
         close(gradients(learner.policy.model), unlimited)
 
 
-def test_micro_batches_and_the_order_of_pairs_change_nothing(learner: Learner, seated: Dinner) -> None:
+def test_micro_batches_and_the_order_of_pairs_change_nothing(learner: Updater, seated: Dinner) -> None:
     made = pairs(played(seated))
     learner.gradient(made, ENTROPY)
     whole = gradients(learner.policy.model)
@@ -96,7 +96,7 @@ def test_micro_batches_and_the_order_of_pairs_change_nothing(learner: Learner, s
     close(gradients(learner.policy.model), whole)
 
 
-def test_summing_equal_pairs_changes_nothing(learner: Learner, seated: Dinner) -> None:
+def test_summing_equal_pairs_changes_nothing(learner: Updater, seated: Dinner) -> None:
     """Replies of one token recur, so that here the slow reference counts turns that are one pair."""
     groups = played(seated, longest=1)
     made = pairs(groups)
@@ -106,7 +106,7 @@ def test_summing_equal_pairs_changes_nothing(learner: Learner, seated: Dinner) -
     close(gradients(learner.policy.model), expected)
 
 
-def test_sampled_updates_have_the_gradient_of_all_pairs_on_average(learner: Learner, seated: Dinner) -> None:
+def test_sampled_updates_have_the_gradient_of_all_pairs_on_average(learner: Updater, seated: Dinner) -> None:
     made = pairs(played(seated))
     learner.gradient(made)
     whole = torch.cat([g.flatten() for g in gradients(learner.policy.model)])
@@ -135,7 +135,7 @@ def test_the_ids_trained_are_the_ids_sampled_also_where_text_would_be_encoded_ot
     assert any(again(reply) != reply for _, reply in trained)
 
 
-def test_a_gradient_that_is_not_finite_stops_before_it_touches_a_weight(learner: Learner) -> None:
+def test_a_gradient_that_is_not_finite_stops_before_it_touches_a_weight(learner: Updater) -> None:
     before = [p.detach().clone() for p in learner.policy.model.parameters()]
     with pytest.raises(BadInput, match="gradient is not finite, so no step was taken"):
         learner.update([Pair((1, 2), (3,), (-1.0,), float("nan"), 1.0)], rate=0.1)
@@ -143,7 +143,7 @@ def test_a_gradient_that_is_not_finite_stops_before_it_touches_a_weight(learner:
         assert (old == new).all()
 
 
-def test_an_update_makes_good_replies_likelier_and_bad_ones_less(learner: Learner) -> None:
+def test_an_update_makes_good_replies_likelier_and_bad_ones_less(learner: Updater) -> None:
     good, bad = ((1, 2), (3, 4)), ((1, 2), (5, 4))
     with torch.no_grad():
         before = learner.policy.logps([good, bad])[0].sum(1)

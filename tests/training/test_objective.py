@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table import Record, Rules
-from inspect_dining.training.learn.objective import Group, Pair, advantages, chances_of, pairs, sampled
+from inspect_dining.training.learn.objective import Group, Pair, advantages, chances_of, group_means, pairs, sampled
 from inspect_dining.training.play.policy import Reply
 from inspect_dining.training.play.rollouts import Episode, Said
 
@@ -37,9 +37,7 @@ def some_groups(draw: st.DrawFn) -> list[Group]:
     return made
 
 
-def slowly(
-    groups: list[Group], weighting: str, spread: bool, turn_baseline: bool, anchor: float
-) -> dict[tuple[Ids, Ids], float]:
+def slowly(groups: list[Group], weighting: str, spread: bool, anchor: float) -> dict[tuple[Ids, Ids], float]:
     """The formula of the module's docstring, turn by turn."""
     turns = []
     for group in groups:
@@ -57,10 +55,8 @@ def slowly(
             length = rules.n * rules.rounds if weighting == "constant" else sum(len(t.reply.ids) for t in played.turns)
             turns += [(t, advantage, 1 / (len(groups) * size * length)) for t in played.turns]
     weights: dict[tuple[Ids, Ids], float] = defaultdict(float)
-    for i, (turn, advantage, c) in enumerate(turns):
-        alike = [a for j, (other, a, _) in enumerate(turns) if j != i and other.prompt == turn.prompt]
-        baseline = sum(alike) / len(alike) if turn_baseline and alike else 0.0
-        weights[turn.prompt, turn.reply.ids] += c * (advantage - baseline - (0.0 if turn.acts else anchor))
+    for turn, advantage, c in turns:
+        weights[turn.prompt, turn.reply.ids] += c * (advantage - (0.0 if turn.acts else anchor))
     return weights
 
 
@@ -69,14 +65,13 @@ def slowly(
     groups=some_groups(),
     weighting=st.sampled_from(["constant", "episode"]),
     spread=st.booleans(),
-    turn_baseline=st.booleans(),
     anchor=st.sampled_from([0.0, 0.05]),
 )
 def test_weights_are_those_of_the_formula_turn_by_turn(
-    groups: list[Group], weighting: Literal["constant", "episode"], spread: bool, turn_baseline: bool, anchor: float
+    groups: list[Group], weighting: Literal["constant", "episode"], spread: bool, anchor: float
 ) -> None:
-    made = pairs(groups, weighting=weighting, spread=spread, turn_baseline=turn_baseline, anchor=anchor)
-    expected = slowly(groups, weighting, spread, turn_baseline, anchor)
+    made = pairs(groups, group_means(groups, spread), weighting=weighting, anchor=anchor)
+    expected = slowly(groups, weighting, spread, anchor)
     assert {(p.prompt, p.reply) for p in made} == set(expected)
     for pair in made:
         assert pair.weight == pytest.approx(expected[pair.prompt, pair.reply], rel=1e-9, abs=1e-12)

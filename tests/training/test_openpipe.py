@@ -15,7 +15,7 @@ from inspect_dining.training.__main__ import main
 from inspect_dining.training.keep.run_directory import Row, RunDir
 from inspect_dining.training.learn import art_learner
 from inspect_dining.training.learn.art_learner import check, differences, take_up
-from inspect_dining.training.play import loading, vllm_rollouts
+from inspect_dining.training.play import loading, vllm_actor
 from inspect_dining.training.recipe import Recipe, Stage
 from inspect_dining.training.run import Run
 
@@ -153,7 +153,7 @@ def test_games_are_asked_of_the_server_that_art_has_started(
         asked.append(recipe.vllm_url)
         raise BadInput("enough")
 
-    monkeypatch.setattr(vllm_rollouts, "Rollouts", rollouts)
+    monkeypatch.setattr(vllm_actor, "ServedDinner", rollouts)
     ready = json.dumps({"answer": "ready", "url": "http://127.0.0.1:9/v1"})
     python = has_art(tmp_path, then=f"echo '{ready}'; cat")
     for number, keys in enumerate([{}, {"vllm_url": "http://other"}]):
@@ -164,5 +164,6 @@ def test_games_are_asked_of_the_server_that_art_has_started(
         with pytest.raises(BadInput, match="enough"):
             run.train()
     assert asked == ["http://127.0.0.1:9/v1", "http://other"]
-    assert isinstance(run.art, art_learner.Art)
-    assert run.art.process.poll() == 0
+    assert isinstance(run.learner, art_learner.ArtLearner)
+    assert run.learner.child is not None
+    assert run.learner.child.process.poll() == 0

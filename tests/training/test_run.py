@@ -7,7 +7,7 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,9 +23,12 @@ from inspect_dining.table import Record
 from inspect_dining.training.keep import checkpoints
 from inspect_dining.training.keep.checkpoints import weights_hash
 from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.learn.credit import Credited
+from inspect_dining.training.learn.objective import Group
 from inspect_dining.training.play.loading import load
 from inspect_dining.training.recipe import TINY, Recipe, Stage, checked
-from inspect_dining.training.run import Run, table_of
+from inspect_dining.training.run import Run
+from inspect_dining.training.selection import table_of
 
 TIMES = ("seconds", "seconds_played")
 
@@ -328,3 +331,59 @@ def test_a_restart_is_remembered_across_a_kill(speaker: Path, tmp_path: Path, mo
         Run(recipe, RunDir(tmp_path / "killed"), Stopping()).train()
     assert account(trained(recipe, tmp_path / "killed", resume=True)) == whole
     assert [row["stage"] for row in RunDir(tmp_path / "whole").rows("metrics.jsonl")] == [0, 0, 1, 0, 0, 1, 1]
+
+
+class Drifting:
+    """A source of credit that learns: its baseline is the mean of all rewards that it has seen."""
+
+    def __init__(self) -> None:
+        self.seen, self.total = 0, torch.zeros(1)
+
+    def assign(self, groups: Sequence[Group]) -> Credited:
+        baseline = float(self.total) / max(1, self.seen)
+        for group in groups:
+            self.seen += len(group.rewards)
+            self.total += sum(group.rewards)
+        advantages = [
+            [
+                [reward - baseline + 0.01 * i for i in range(len(episode.turns))]
+                for episode, reward in zip(group.episodes, group.rewards, strict=True)
+            ]
+            for group in groups
+        ]
+        return Credited(advantages, {"baseline": baseline})
+
+    def state(self) -> dict[str, object]:
+        return {"seen": self.seen, "total": self.total}
+
+    def load_state(self, state: dict[str, object]) -> None:
+        seen, total = state["seen"], state["total"]
+        assert isinstance(seen, int)
+        assert isinstance(total, torch.Tensor)
+        self.seen, self.total = seen, total
+
+    def forget(self) -> None:
+        self.seen, self.total = 0, torch.zeros(1)
+
+
+def test_a_source_of_credit_that_learns_is_resumed_with_what_it_had_learned(
+    speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A critic that began anew after a kill would weigh every later step otherwise."""
+    from inspect_dining.training import engines
+
+    monkeypatch.setattr(engines, "choose_credit", lambda parts: Drifting())
+    recipe = small(speaker, save_every=2)
+    whole = account(trained(recipe, tmp_path / "whole"))
+
+    class Stopping(Silent):
+        def step(self, row: Row, total: int) -> None:
+            if row["step"] == 3:
+                raise Stopped
+
+    with pytest.raises(Stopped):
+        Run(recipe, RunDir(tmp_path / "killed"), Stopping()).train()
+    assert account(trained(recipe, tmp_path / "killed", resume=True)) == whole
+    baselines = [row["baseline"] for row in RunDir(tmp_path / "whole").rows("metrics.jsonl")]
+    assert baselines[0] == 0
+    assert len(set(baselines)) == 4

@@ -13,7 +13,7 @@ from inspect_dining.table.game import play
 from inspect_dining.table.rules import Order, Rules
 from inspect_dining.training.learn.art_child import Step
 from inspect_dining.training.learn.art_trajectories import step_of, views
-from inspect_dining.training.learn.objective import Group, pairs
+from inspect_dining.training.learn.objective import Group, group_means, pairs
 from inspect_dining.training.play.policy import Reply
 from inspect_dining.training.play.rollouts import Dinner, Episode, Play, Said
 from inspect_dining.training.recipe import Recipe
@@ -65,7 +65,7 @@ def by_art(step: Step) -> Weights:
 
 
 def ours(groups: Sequence[Group], recipe: Recipe) -> Weights:
-    made = pairs(groups, weighting=recipe.weighting, spread=recipe.spread, anchor=recipe.anchor)
+    made = pairs(groups, group_means(groups, recipe.spread), weighting=recipe.weighting, anchor=recipe.anchor)
     return {(pair.prompt, pair.reply): pair.weight for pair in made}
 
 

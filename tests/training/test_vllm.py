@@ -13,10 +13,11 @@ from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.__main__ import main
 from inspect_dining.training.keep.run_directory import RunDir
-from inspect_dining.training.play import vllm_rollouts
+from inspect_dining.training.play import vllm_client
 from inspect_dining.training.play.loading import load, with_adapters
 from inspect_dining.training.play.rollouts import Dinner
-from inspect_dining.training.play.vllm_rollouts import Client, ServedPolicy, check
+from inspect_dining.training.play.vllm_actor import ServedPolicy, check
+from inspect_dining.training.play.vllm_client import Client
 from inspect_dining.training.play.vllm_server import served_template
 from inspect_dining.training.recipe import Recipe, Stage
 from inspect_dining.training.run import Run
@@ -86,7 +87,7 @@ def test_every_request_says_how_it_samples(served: ServedPolicy, standin: StandI
         tuple(body["prompt"]): body for body in standin.bodies("/v1/completions") if isinstance(body["prompt"], list)
     }
     for body in bodies.values():
-        sent = {key: body[key] for key in vllm_rollouts.WHOLE_DISTRIBUTION}
+        sent = {key: body[key] for key in vllm_client.WHOLE_DISTRIBUTION}
         assert sent == {
             "top_p": 1, "top_k": 0, "min_p": 0, "repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0,
         }  # fmt: skip

@@ -95,6 +95,7 @@ def work(jobs: Sequence[Job]) -> list[Job]:
 
     from inspect_dining.training.keep.run_directory import RunDir
     from inspect_dining.training.run import Run
+    from inspect_dining.training.selection import settle
 
     first, *twins = jobs
     if first.recipe.model == TINY:
@@ -105,7 +106,7 @@ def work(jobs: Sequence[Job]) -> list[Job]:
     for twin in twins:
         write_folder(twin.path, partial(_copy, first.path, twin.recipe))
         run = Run(twin.recipe, RunDir(twin.path), _Unseen(), resume=True)
-        run.settle()
+        settle(twin.recipe, run.dir)
         run.test()
     return list(jobs)
 
@@ -122,10 +123,10 @@ def teach(recipe: Recipe, path: Path) -> Path:
     """Builds the tiny model of a recipe's seed, from which all variants of that seed start."""
     import torch
 
-    from inspect_dining.training.run import tiny_base
+    from inspect_dining.training.tiny.base import build_base
 
     torch.set_num_threads(1)
-    tiny_base(recipe, path, _Unseen())
+    build_base(recipe, path, _Unseen().line)
     return path
 
 

@@ -130,8 +130,6 @@ class Recipe(_Checked):
     weighting: Literal["constant", "episode"] = "constant"
     spread: bool = False
     """Whether advantages are divided by the group's spread."""
-    turn_baseline: bool = False
-    """Whether the mean of other turns on the same prompt is taken off."""
     anchor: float = Field(default=0.05, ge=0)
     """What a lost turn is charged on its own."""
     entropy: float = 0.0

@@ -9,9 +9,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Protocol
 
 import torch
@@ -23,17 +21,16 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import episode_seed
+from inspect_dining.training import engines, schedule, selection
 from inspect_dining.training.alarms import FATAL, Alarm, alarms
-from inspect_dining.training.curriculum import Curriculum, entropy_share
-from inspect_dining.training.held_out import Cell, held_out, step_row
+from inspect_dining.training.curriculum import Curriculum
+from inspect_dining.training.held_out import step_row
 from inspect_dining.training.keep import checkpoints
 from inspect_dining.training.keep.run_directory import Row, RunDir
-from inspect_dining.training.learn import art_learner
-from inspect_dining.training.learn.diversity import apart, first_replies
-from inspect_dining.training.learn.learner import Learner, Update
-from inspect_dining.training.learn.objective import Group, pairs, sampled
-from inspect_dining.training.play import loading, vllm_rollouts
-from inspect_dining.training.play.rollouts import Dinner, Episode, Play
+from inspect_dining.training.learn.objective import Group
+from inspect_dining.training.play import loading
+from inspect_dining.training.play.rollouts import Episode, Play
+from inspect_dining.training.protocols import LearnerState, Lesson
 from inspect_dining.training.recipe import TINY, Recipe
 
 
@@ -45,25 +42,6 @@ class Watcher(Protocol):
 
     def step(self, row: Row, total: int) -> None:
         """A step ended."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a run came to.
-
-    Attributes:
-        run: Its directory.
-        choice: Which checkpoint is the result, and why.
-        before: Held-out games of the base model.
-        after: Held-out games of the result.
-        restarts: How often it started again.
-    """
-
-    run: RunDir
-    choice: checkpoints.Choice
-    before: list[Cell]
-    after: list[Cell]
-    restarts: int
 
 
 class Run:
@@ -81,12 +59,7 @@ class Run:
             BadInput: The directory, the model or the recipe do not allow it.
         """
         self.recipe, self.dir, self.watcher = recipe, directory, watcher
-        self.art: art_learner.Art | None = None
-        self.served: vllm_rollouts.Rollouts | None = None
-        processes = int(os.environ.get("WORLD_SIZE", "1"))
-        if recipe.learner == "art":
-            art_learner.check(recipe, processes)
-        vllm_rollouts.check(recipe, processes)
+        engines.check(recipe, int(os.environ.get("WORLD_SIZE", "1")))
         if recipe.tensorboard and not is_tensorboard_available():
             raise BadInput("tensorboard=true needs TensorBoard: pip install tensorboard, or leave it out.")
         self.accelerator = Accelerator(
@@ -102,9 +75,10 @@ class Run:
         model, self.tokenizer = self._model()
         self.model = loading.with_adapters(model, recipe).to(self.accelerator.device)
         self.dinner = loading.dinner(self.model, self.tokenizer, recipe)
-        self.learner = Learner(
-            self.dinner.policy, self.accelerator, cap=recipe.cap, clip=recipe.clip, micro_tokens=recipe.micro_tokens
+        parts = engines.Parts(
+            recipe, directory.path, self._base(), self.dinner, self.tokenizer, self.accelerator, watcher.line
         )
+        self.actor, self.learner = engines.choose_actor(parts), engines.choose_learner(parts)
         self.first = loading.trained_state(self.model) if recipe.restarts else {}
         self.reward = recipe.reward()
         self.curriculum = Curriculum(recipe.stages, recipe.fall_back)
@@ -121,7 +95,9 @@ class Run:
             return loading.load(recipe.model, recipe.dtype)
         if not (self.dir.base / loading.WHOLE).is_file():
             if self.chief:
-                tiny_base(recipe, self.dir.base, self.watcher)
+                from inspect_dining.training.tiny.base import build_base
+
+                build_base(recipe, self.dir.base, self.watcher.line)
             self.accelerator.wait_for_everyone()
         return loading.load(str(self.dir.base), recipe.dtype)
 
@@ -134,7 +110,7 @@ class Run:
                 (self.dir.path / "selection.jsonl").unlink(missing_ok=True)
             return
         loading.set_trained_state(self.model, state["weights"])
-        self.learner.optimizer.load_state_dict(state["optimizer"])
+        self.learner.load_state(LearnerState(optimizer=state["optimizer"], credit=state.get("credit", {})))
         done = self.done = state["step"]
         self.restarts, self.since = state["restarts"], state["since"]
         if self.chief:
@@ -148,20 +124,19 @@ class Run:
 
     def train(self) -> None:
         """Takes the steps that are left."""
-        if self.recipe.learner == "art" and self.done < self.recipe.steps:
-            self._start_art()
-            for line in art_learner.differences(self.recipe):
-                self.watcher.line(line)
         try:
-            if self.recipe.rollouts == "vllm" and self.done < self.recipe.steps:
-                self._serve()
+            if self.done < self.recipe.steps:
+                self._begin()
             self._steps()
         finally:
-            if self.served is not None:
-                self.served.close()
-            if self.art is not None:
-                self.art.close()
+            self.actor.close()
+            self.learner.close()
         self.accelerator.end_training()
+
+    def _begin(self) -> None:
+        """Starts the engines from the weights as they are."""
+        self.learner.begin(self.done, self.restarts)
+        self.actor.begin(self.learner.url)
 
     def _steps(self) -> None:
         if self.done == 0:
@@ -184,71 +159,67 @@ class Run:
                 self._save()
 
     def _step(self, step: int) -> Row:
-        recipe, started = self.recipe, time.perf_counter()
-        rank, processes = self.accelerator.process_index, self.accelerator.num_processes
-        games = self.curriculum.games(recipe.groups)
-        mine = [g for g in range(recipe.groups) if g % processes == rank]
-        plays = [
-            Play(
-                recipe.rules(*games[g]),
-                episode_seed("train", f"{recipe.seed}/{step}/{g}"),
-                f"{recipe.seed}/{step}/{g}/{member}",
-            )
-            for g in mine
-            for member in range(recipe.episodes)
-        ]
-        probed = self.served.renew(step) if self.served is not None else {}
-        episodes = (self.dinner if self.served is None else self.served.dinner).play(plays)
-        played = time.perf_counter()
-        rewards = [self._rewarded(play, episode) for play, episode in zip(plays, episodes, strict=True)]
-        groups = [self._group(f"{step}/{g}", episodes, rewards, i * recipe.episodes) for i, g in enumerate(mine)]
-        weighed = pairs(
-            groups,
-            planned=recipe.groups,
-            weighting=recipe.weighting,
-            spread=recipe.spread,
-            turn_baseline=recipe.turn_baseline,
-            anchor=recipe.anchor,
-        )
-        all_records: list[Record] = gather_object([episode.record for episode in episodes])
-        dead: list[bool] = gather_object([group.dead for group in groups])
-        rate, entropy = self.rate(step), self.entropy() if self.art is None else 0.0
-        made: list[Update] = []
-        if self.art is not None:
-            made += [self.art.update(step, groups, rate)] if not all(dead) else []
-        elif not all(dead):
-            bonus = self.diversity()
-            pulled = apart(groups, gather_object(first_replies(groups)), recipe.groups, bonus) if bonus else None
-            for number in range(recipe.updates):
-                key = f"{recipe.seed}/{step}/{number}/{rank}"
-                some = sampled(weighed, recipe.pairs // processes, key, entropy) if recipe.pairs else weighed
-                made.append(self.learner.update(some, rate, entropy, pulled))
-        row = step_row(all_records, self.reward)
-        row |= {
+        """Plays games, gives out the reward, learns, and gives the metrics of the step."""
+        started = time.perf_counter()
+        games = self._games(step)
+        episodes, played = self.actor.play(step, [play for group in games.values() for play in group])
+        seconds_played = time.perf_counter() - started
+        groups = self._groups(step, games, episodes)
+        learned = self.learner.learn(self._lesson(step, groups))
+        records: list[Record] = gather_object([episode.record for episode in episodes])
+        row = {
+            **step_row(records, self.reward),
             "step": step,
             "stage": self.curriculum.stage,
-            "dead_groups": fmean(dead),
             "prompts": len({turn.prompt for episode in episodes for turn in episode.turns}),
-            "pairs": len(weighed),
-            "gradient": fmean(u.gradient for u in made) if made else 0.0,
-            "entropy": made[0].entropy if made else 0.0,
-            "off": made[0].off if made else 0.0,
-            "rate": rate,
-            "entropy_coefficient": entropy,
+            "rate": schedule.rate(self.recipe, step, self.restarts),
             "restarts": self.restarts,
-            "seconds_played": played - started,
+            **learned,
+            "seconds_played": seconds_played,
             "seconds": time.perf_counter() - started,
-            **probed,
+            **played,
         }
-        if made and made[0].information is not None:
-            row["information"] = made[0].information
-        if self.art is not None:
-            del row["off"]  # which ART does not tell
         if self.chief:
-            self.dir.keep_records(step, all_records)
+            self.dir.keep_records(step, records)
         self.rows.append(row)
         self._advance()
         return row
+
+    def _games(self, step: int) -> dict[int, list[Play]]:
+        """The games of this process: for each of its groups as many as the group has episodes."""
+        recipe, rank = self.recipe, self.accelerator.process_index
+        sizes = self.curriculum.games(recipe.groups)
+        return {
+            g: [
+                Play(
+                    recipe.rules(*sizes[g]),
+                    episode_seed("train", f"{recipe.seed}/{step}/{g}"),
+                    f"{recipe.seed}/{step}/{g}/{member}",
+                )
+                for member in range(recipe.episodes)
+            ]
+            for g in range(rank, recipe.groups, self.accelerator.num_processes)
+        }
+
+    def _groups(self, step: int, games: dict[int, list[Play]], episodes: Sequence[Episode]) -> list[Group]:
+        """The groups with their rewards."""
+        left, groups = iter(episodes), []
+        for g, plays in games.items():
+            some = tuple(next(left) for _ in plays)
+            rewards = tuple(self._rewarded(play, episode) for play, episode in zip(plays, some, strict=True))
+            groups.append(Group(f"{step}/{g}", some, rewards))
+        return groups
+
+    def _lesson(self, step: int, groups: Sequence[Group]) -> Lesson:
+        """What the learner gets, with the schedules as they are now."""
+        recipe, rows = self.recipe, self.rows[self.since :]
+        return Lesson(
+            step,
+            groups,
+            rate=schedule.rate(recipe, step, self.restarts),
+            entropy=schedule.entropy(recipe, rows, self.since),
+            diversity=schedule.diversity(recipe, step, self.since),
+        )
 
     def _rewarded(self, play: Play, episode: Episode) -> float:
         """An episode's reward; one that is no finite number stops the run and is named."""
@@ -257,38 +228,9 @@ class Run:
         except ValueError as error:
             raise BadInput(f"Training stops at episode {play.key} (run/step/group/member): {error}") from None
 
-    def _group(self, name: str, episodes: Sequence[Episode], rewards: Sequence[float], start: int) -> Group:
-        part = slice(start, start + self.recipe.episodes)
-        return Group(name, tuple(episodes[part]), tuple(rewards[part]))
-
     def _advance(self) -> None:
         rows = self.rows[self.since :]
         self.curriculum.step([row["deadlock"] for row in rows], [row["efficiency"] for row in rows])
-
-    def rate(self, step: int) -> float:
-        """Adam's rate at a step: it falls geometrically, and is halved by every restart."""
-        recipe = self.recipe
-        fallen: float = (recipe.rate_last / recipe.rate) ** (step / recipe.steps)
-        return float(recipe.rate * fallen * 0.5**self.restarts)
-
-    def entropy(self) -> float:
-        """The entropy coefficient now (see `curriculum.entropy_share`)."""
-        recipe = self.recipe
-        if not recipe.entropy:
-            return 0.0
-        rows, left = self.rows[self.since :], recipe.steps - self.since
-        begun = round(recipe.entropy_from * left)
-        return recipe.entropy * entropy_share(
-            [row["efficiency"] for row in rows],
-            [int(row["stage"]) for row in rows],
-            begun=begun,
-            ramp=max(1, left - begun),
-        )
-
-    def diversity(self) -> float:
-        """What the seats are paid for acting apart: it falls steadily to 0."""
-        recipe, gone = self.recipe, (self.done - self.since) / (self.recipe.steps - self.since)
-        return recipe.diversity * max(0.0, 1 - gone / recipe.diversity_until)
 
     def _restart(self, raised: Sequence[Alarm]) -> None:
         """Goes back to the first weights and games with half the rate; steps already taken are not given back."""
@@ -296,38 +238,9 @@ class Run:
         self.since = self.done
         self.curriculum = Curriculum(self.recipe.stages, self.recipe.fall_back)
         loading.set_trained_state(self.model, self.first)
-        self.learner.optimizer.state.clear()
-        if self.art is not None:
-            self._start_art()
-            if self.served is not None:
-                self._serve()
+        self.learner.forget()
+        self._begin()
         self.watcher.line(f"Restart {self.restarts} from the first weights at half the rate: {raised[0]}.")
-
-    def _start_art(self) -> None:
-        """Starts OpenPipe ART from the adapters as they are now, in place of one that runs."""
-        if self.art is not None:
-            self.art.close()
-        folder, policy = self.dir.path / "art", self.dinner.policy
-        self.art = art_learner.Art(
-            self.recipe, self._base(), folder, policy, self.tokenizer, step=self.done, restarts=self.restarts
-        )
-
-    def _serve(self) -> None:
-        """Starts vLLM, or asks the server that ART has started."""
-        if self.served is not None:
-            self.served.close()
-        recipe = self.recipe
-        if self.art is not None and self.art.url and recipe.vllm_url is None and recipe.art_backend != "serverless":
-            recipe = recipe.model_copy(update={"vllm_url": self.art.url})
-        self.served = vllm_rollouts.Rollouts(
-            recipe,
-            self.dir.path,
-            self._base(),
-            self.dinner.policy,
-            self.tokenizer,
-            self.accelerator,
-            self.watcher.line,
-        )
 
     def _base(self) -> str:
         """The base model as another process finds it: a whole path, or a hub name."""
@@ -341,99 +254,26 @@ class Run:
                 "restarts": self.restarts,
                 "since": self.since,
                 "weights": loading.trained_state(self.model),
-                "optimizer": self.learner.optimizer.state_dict(),
+                **self.learner.state(),
             })
         self.accelerator.wait_for_everyone()
 
     def _checkpoint(self, step: int) -> None:
         """Writes a checkpoint, plays its selection games, and points `best` and `last` at what they are now."""
         if self.chief:
-            recipe, path = self.recipe, self.dir.checkpoint(step)
-            checkpoints.save(path, self.model, self.tokenizer, recipe, step)
-            cells = held_out(
-                self.dinner,
-                recipe,
-                "select",
-                recipe.select_sizes,
-                recipe.select_rounds,
-                recipe.select_episodes,
-                f"{recipe.seed}/{step}",
-            )
-            meals = fmean(cell.numbers["meals"] * cell.n for cell in cells)
-            found = checkpoints.candidate(step, [cell.rewards for cell in cells], meals, checkpoints.weights_hash(path))
-            self.dir.append("selection.jsonl", found.to_dict())
-            checkpoints.point(self.dir.last, path)
-            self.settle()
-            shown = ", ".join(
-                f"n={cell.n} {'greedy' if cell.greedy else 'sampled'}: deadlock {cell.numbers['deadlock']:.2f}"
-                f" efficiency {cell.numbers['efficiency']:.2f}"
-                for cell in cells
-            )
-            self.watcher.line(f"Checkpoint {step}: {found.mean:.3f} +- {found.error:.3f} ({shown})")
+            checkpoints.save(self.dir.checkpoint(step), self.model, self.tokenizer, self.recipe, step)
+            self.watcher.line(selection.select(self.dinner, self.recipe, self.dir, step))
         self.accelerator.wait_for_everyone()
 
-    def settle(self) -> None:
-        """Points `best` at the checkpoint that the recipe keeps, of those that there are, and writes why."""
-        choice, last = self.choice(), int(self.dir.rows("selection.jsonl")[-1]["step"])
-        checkpoints.point(self.dir.best, self.dir.checkpoint(choice.step))
-        checkpoints.write_text(
-            self.dir.path / "choice.json",
-            json.dumps({"step": choice.step, "reason": choice.reason, "last": last}, indent=2) + "\n",
-        )
-
-    def choice(self) -> checkpoints.Choice:
-        """Which checkpoint is the result so far, by the recipe's way to keep one."""
-        found = [
-            checkpoints.Candidate(int(row["step"]), row["mean"], row["error"], row["meals"], str(row["hash"]))
-            for row in self.dir.rows("selection.jsonl")
-        ]
-        if self.recipe.keep == "last":
-            return checkpoints.Choice(found[-1].step, "The recipe keeps the last checkpoint.")
-        return checkpoints.choose(found)
-
-    def test(self) -> Outcome:
+    def test(self) -> selection.Outcome:
         """Plays the test games, once each, with the base model and with the result; in the main process."""
-        choice = self.choice()
+        choice = selection.choose(self.recipe, self.dir)
         tested = []
         for step in (0, choice.step):
             model, tokenizer = loading.load(str(self.dir.checkpoint(step)), self.recipe.dtype)
             table = loading.dinner(model.to(self.accelerator.device), tokenizer, self.recipe)
-            tested.append(tests(table, self.recipe, step))
-        outcome = Outcome(self.dir, choice, tested[0], tested[1], self.restarts)
-        checkpoints.write_text(self.dir.path / "table.json", json.dumps(table_of(outcome), indent=2) + "\n")
+            tested.append(selection.play_tests(table, self.recipe, step))
+        outcome = selection.Outcome(self.dir, choice, tested[0], tested[1], self.restarts)
+        text = json.dumps(selection.table_of(outcome), indent=2) + "\n"
+        checkpoints.write_text(self.dir.path / "table.json", text)
         return outcome
-
-
-def tests(dinner: Dinner, recipe: Recipe, step: int) -> list[Cell]:
-    """The test games of a recipe."""
-    key = f"{recipe.seed}/{step}"
-    return held_out(dinner, recipe, "test", recipe.test_sizes, recipe.test_rounds, recipe.test_episodes, key)
-
-
-def table_of(outcome: Outcome) -> dict[str, object]:
-    """The before/after table as plain values."""
-    return {
-        "choice": {"step": outcome.choice.step, "reason": outcome.choice.reason},
-        "restarts": outcome.restarts,
-        **{
-            name: [{"n": cell.n, "play": "greedy" if cell.greedy else "sampled", **cell.numbers} for cell in cells]
-            for name, cells in (("before", outcome.before), ("after", outcome.after))
-        },
-    }
-
-
-def tiny_base(recipe: Recipe, path: Path, watcher: Watcher) -> None:
-    """Builds and teaches the tiny model of a recipe and keeps it; the same recipe seed gives the same weights."""
-    from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
-    from inspect_dining.training.tiny.schooling import school
-
-    tokenizer = tiny_tokenizer(recipe.rules(5, 30))
-    model = tiny_model(tokenizer, recipe.seed)
-    watcher.line(f"Building a tiny Qwen3 of {sum(p.numel() for p in model.parameters()):,} random parameters.")
-    school(loading.dinner(model, tokenizer, recipe), seed=recipe.seed, hint=recipe.hint, told=watcher.line)
-
-    def fill(folder: Path) -> None:
-        model.save_pretrained(str(folder))
-        tokenizer.save_pretrained(str(folder))
-
-    checkpoints.write_folder(path, fill)

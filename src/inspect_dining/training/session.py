@@ -11,7 +11,8 @@ from inspect_dining.errors import BadInput
 from inspect_dining.training.held_out import Cell
 from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.recipe import TINY, Recipe, load, size
-from inspect_dining.training.run import Outcome, Run
+from inspect_dining.training.run import Run
+from inspect_dining.training.selection import Outcome
 from inspect_dining.training.show.display import Display, comparison
 
 NOTE = "The tiny model is a stand-in for the method; nothing here is a claim about language models."

@@ -17,7 +17,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import torch
 import yaml
@@ -27,6 +27,8 @@ from inspect_dining.table.record import Record
 from inspect_dining.training.keep.checkpoints import write_text
 from inspect_dining.training.recipe import Recipe, checked
 
+RETIRED = (("turn_baseline", False),)
+"""Keys of older recipes that are gone, with the value at which they change nothing."""
 Row = dict[str, float]
 """The metrics of one step."""
 
@@ -44,6 +46,8 @@ class State(TypedDict):
     """The trained weights."""
     optimizer: dict[str, object]
     """Adam's state."""
+    credit: NotRequired[dict[str, object]]
+    """The state of the source of credit; older runs have none."""
 
 
 class RunDir:
@@ -104,7 +108,8 @@ class RunDir:
         file = self.path / "recipe.yaml"
         if not file.is_file():
             raise BadInput(f"There is no run in {self.path}: recipe.yaml is missing; start one without --resume.")
-        return checked(yaml.safe_load(file.read_text(encoding="utf-8")))
+        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        return checked({key: value for key, value in data.items() if (key, value) not in RETIRED})
 
     def append(self, name: str, row: Mapping[str, object]) -> None:
         """Adds a row to one of the tables."""

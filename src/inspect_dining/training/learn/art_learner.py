@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
@@ -24,12 +24,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
 from inspect_dining.training.keep.checkpoints import save, write_text
+from inspect_dining.training.keep.run_directory import Row
 from inspect_dining.training.learn import art_child
 from inspect_dining.training.learn.art_child import Setup
 from inspect_dining.training.learn.art_trajectories import step_of
-from inspect_dining.training.learn.learner import Update
-from inspect_dining.training.learn.objective import Group
+from inspect_dining.training.learn.objective import Group, pairs
 from inspect_dining.training.play.policy import Policy
+from inspect_dining.training.protocols import LearnerState, Lesson
 from inspect_dining.training.recipe import TINY, Recipe
 
 NEEDED = (0, 5, 23)
@@ -112,7 +113,6 @@ def differences(recipe: Recipe) -> list[str]:
     unused = {
         "entropy": recipe.entropy != 0,
         "diversity": recipe.diversity > 0,
-        "turn_baseline": recipe.turn_baseline,
         "pairs": recipe.pairs > 0,
         "updates": recipe.updates > 1,
         "anchor": recipe.anchor > 0 and recipe.weighting == "episode",
@@ -185,13 +185,16 @@ class Art:
             self.close()
             raise
 
-    def update(self, step: int, groups: Sequence[Group], rate: float) -> Update:
+    def update(self, step: int, groups: Sequence[Group], rate: float) -> Row:
         """Trains a step's groups and takes up the adapter that comes back.
 
         Args:
             step: The number of the step.
             groups: Its groups, one of them with spread at least.
             rate: The optimizer's rate.
+
+        Returns:
+            `gradient`, its norm by ART's account, and `entropy`, estimated from the replies.
 
         Raises:
             BadInput: ART stopped or brought something else, in a sentence.
@@ -217,8 +220,7 @@ class Art:
         shutil.rmtree(self.folder / name)
         # ART tells the mean entropy of a token; that of a reply is estimated from the replies themselves.
         spread = fmean(-sum(turn.reply.logps) for group in groups for ep in group.episodes for turn in ep.turns)
-        trained = sum(len(one["histories"]) for group in made["groups"] for one in group)
-        return Update(trained, gradient, spread, 0.0)
+        return {"gradient": gradient, "entropy": spread}
 
     def close(self) -> None:
         """Ends the child, which puts its backend away first."""
@@ -246,6 +248,72 @@ class Art:
         said = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["nothing"]
         last = said[-1][:300]
         return BadInput(f"OpenPipe ART stopped without an answer; the last that it printed: {last} (in {self.log})")
+
+
+class ArtLearner:
+    """Learns by OpenPipe ART, which keeps its own optimizer and takes the group mean as its baseline.
+
+    Attributes:
+        child: The child process; None before the run begins.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        base: str,
+        folder: Path,
+        policy: Policy,
+        tokenizer: PreTrainedTokenizerBase,
+        tell: Callable[[str], None],
+    ) -> None:
+        """Takes what `Art` takes, and who hears what ART does otherwise than the recipe says."""
+        self.recipe, self.policy = recipe, policy
+        self.child: Art | None = None
+        self._base, self._folder, self._tokenizer, self._tell = base, folder, tokenizer, tell
+
+    @property
+    def url(self) -> str:
+        """Where ART's backend serves the model, unless that is not on this machine."""
+        return "" if self.child is None or self.recipe.art_backend == "serverless" else self.child.url
+
+    def begin(self, step: int, restarts: int) -> None:
+        """Starts ART from the adapters as they are now, in place of one that runs."""
+        first = self.child is None
+        self.close()
+        self.child = Art(
+            self.recipe, self._base, self._folder, self.policy, self._tokenizer, step=step, restarts=restarts
+        )
+        if first:
+            for line in differences(self.recipe):
+                self._tell(line)
+
+    def learn(self, lesson: Lesson) -> Row:
+        """Has ART take a step, unless all groups are without spread."""
+        dead = [group.dead for group in lesson.groups]
+        row: Row = {"gradient": 0.0, "entropy": 0.0}
+        if self.child is not None and not all(dead):
+            row = self.child.update(lesson.step, lesson.groups, lesson.rate)
+        return {
+            "dead_groups": fmean(dead),
+            "pairs": len(pairs(lesson.groups)),
+            **row,
+            "entropy_coefficient": 0.0,
+        }
+
+    def state(self) -> LearnerState:
+        """ART begins with fresh moments whenever it is started, so nothing is saved."""
+        return LearnerState(optimizer={}, credit={})
+
+    def load_state(self, state: LearnerState) -> None:
+        """Nothing was saved."""
+
+    def forget(self) -> None:
+        """`begin` starts ART anew."""
+
+    def close(self) -> None:
+        """Ends the child process, if there is one."""
+        if self.child is not None:
+            self.child.close()
 
 
 def _name(run: Path, recipe: Recipe) -> str:

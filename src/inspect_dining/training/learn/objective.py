@@ -5,7 +5,8 @@ A group is several episodes of one game. With rewards r_1..r_G the advantage of 
     A_i = r_i - mean of the other r_j            (leave-one-out; Kool, van Hoof and Welling 2019)
 
 and goes to every turn of every seat: the reward is the team's. With `spread`, A_i is divided by the group's standard
-deviation, as GRPO does (Shao et al. 2024). The loss of a step of K groups is
+deviation, as GRPO does (Shao et al. 2024). Another source of credit (see `credit`) gives each turn its own A. The loss
+of a step of K groups is
 
     L = - sum over groups, episodes, turns, tokens of  c * A * min(ratio, cap) * log p(token)
     c = 1 / (K G n T)                            weighting "constant" (Liu et al. 2025, "Dr. GRPO")
@@ -14,8 +15,7 @@ deviation, as GRPO does (Shao et al. 2024). The loss of a step of K groups is
 where ratio, of the learner's to the sampler's probability of the token, carries no gradient (truncated importance
 weights; Ionides 2008). An episode's own length in c pulls towards silence: early deadlocks are short and weigh most.
 
-Where prompts recur, `turn_baseline` takes from each A the mean of the other turns on the same prompt (after Feng et al.
-2025, GiGPO). A lost turn is charged `anchor` on its own, which is the policy gradient of anchor * P(the turn acts).
+A lost turn is charged `anchor` on its own, which is the policy gradient of anchor * P(the turn acts).
 
 Equal (prompt, reply) pairs of a step are summed into one. An update may train on a sample of the pairs: each is taken
 by itself with probability q = min(1, k * |weight|), k such that the expected number is the one asked for, and its
@@ -33,6 +33,8 @@ from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.play.rollouts import Episode
 
 Weighting = Literal["constant", "episode"]
+Advantages = Sequence[Sequence[Sequence[float]]]
+"""The advantage of every turn, by group, episode and turn in the order of play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,54 +103,61 @@ def advantages(group: Group, spread: bool = False) -> list[float]:
     return made
 
 
+def group_means(groups: Sequence[Group], spread: bool = False) -> Advantages:
+    """The advantage of every turn as that of its episode (see `advantages`); exactly 0 in groups without spread."""
+    return [
+        [
+            [0.0 if group.dead else advantage] * len(episode.turns)
+            for episode, advantage in zip(group.episodes, advantages(group, spread), strict=True)
+        ]
+        for group in groups
+    ]
+
+
+def flat(group: Sequence[Sequence[float]]) -> bool:
+    """Whether every advantage of a group is 0, so that nothing is learned from it."""
+    return not any(value for episode in group for value in episode)
+
+
 def pairs(
     groups: Sequence[Group],
+    given: Advantages | None = None,
     *,
     planned: int | None = None,
     weighting: Weighting = "constant",
-    spread: bool = False,
-    turn_baseline: bool = False,
     anchor: float = 0.0,
 ) -> list[Pair]:
-    """The distinct (prompt, reply) pairs of a step with their weights; groups without spread are left out.
+    """The distinct (prompt, reply) pairs of a step with their weights; groups that teach nothing are left out.
 
     Args:
         groups: The groups played in this process.
+        given: The advantage of every turn; by default the group means.
         planned: The groups of the whole step in all processes, over which the constant is taken; these by default.
         weighting: The constant c.
-        spread: See `advantages`.
-        turn_baseline: Whether the mean of other turns on the same prompt is taken off.
         anchor: What a lost turn is charged on its own.
     """
     planned = planned or len(groups)
-    turns: dict[Ids, list[tuple[Ids, tuple[float, ...], float, float, bool]]] = {}
-    for group in groups:
-        made = advantages(group, spread)
-        if group.dead:
+    prompts: dict[Ids, dict[Ids, tuple[tuple[float, ...], list[float], list[float]]]] = {}
+    for group, credited in zip(groups, group_means(groups) if given is None else given, strict=True):
+        if flat(credited):
             continue
-        for episode, advantage in zip(group.episodes, made, strict=True):
+        for episode, values in zip(group.episodes, credited, strict=True):
             rules = episode.record.rules
             if weighting == "constant":
                 share = 1 / (planned * len(group.episodes) * rules.n * rules.rounds)
             else:
                 tokens = sum(len(turn.reply.ids) for turn in episode.turns)
                 share = 1 / (planned * len(group.episodes) * tokens)
-            for turn in episode.turns:
-                met = turns.setdefault(turn.prompt, [])
-                met.append((turn.reply.ids, turn.reply.logps, advantage, share, turn.acts))
-    made_pairs = []
-    for prompt, met in turns.items():
-        total, others = fsum(turn[2] for turn in met), len(met) - 1
-        replies: dict[Ids, tuple[tuple[float, ...], list[float], list[float]]] = {}
-        for reply, logps, advantage, share, acts in met:
-            if turn_baseline and others:
-                advantage -= (total - advantage) / others
-            value = advantage - (0.0 if acts else anchor)
-            _, weights, shares = replies.setdefault(reply, (logps, [], []))
-            weights.append(share * value)
-            shares.append(share)
-        made_pairs += [Pair(prompt, reply, logps, fsum(w), fsum(s)) for reply, (logps, w, s) in replies.items()]
-    return made_pairs
+            for turn, value in zip(episode.turns, values, strict=True):
+                replies = prompts.setdefault(turn.prompt, {})
+                _, weights, shares = replies.setdefault(turn.reply.ids, (turn.reply.logps, [], []))
+                weights.append(share * (value if turn.acts else value - anchor))
+                shares.append(share)
+    return [
+        Pair(prompt, reply, logps, fsum(weights), fsum(shares))
+        for prompt, replies in prompts.items()
+        for reply, (logps, weights, shares) in replies.items()
+    ]
 
 
 def sampled(given: Sequence[Pair], size: int, key: str, entropy: float = 0.0) -> list[Pair]:

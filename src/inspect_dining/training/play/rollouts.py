@@ -126,3 +126,25 @@ class Dinner:
             )
             self._ids.update(zip([(system, view) for view in views], made, strict=True))
         return [self._ids[key] for key in keys]
+
+
+class LocalActor:
+    """Plays a step's games with the model in this process.
+
+    Attributes:
+        dinner: The model at the table.
+    """
+
+    def __init__(self, dinner: Dinner) -> None:
+        """Takes the model that is trained, at the table."""
+        self.dinner = dinner
+
+    def begin(self, url: str) -> None:
+        """Nothing runs beside this process."""
+
+    def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Episode], dict[str, float]]:
+        """Plays games to their end, with nothing to say about it."""
+        return self.dinner.play(plays), {}
+
+    def close(self) -> None:
+        """Nothing runs beside this process."""

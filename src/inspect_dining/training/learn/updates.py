@@ -1,4 +1,4 @@
-"""The learner: torch, peft and accelerate turn weighted pairs into steps of Adam.
+"""Updates: torch, peft and accelerate turn weighted pairs into steps of Adam.
 
 Every process computes the gradient of its own share of the games; the shares are summed over processes, so that any
 number of them does the same arithmetic as one. Micro-batches are cut by their number of tokens.
@@ -35,8 +35,8 @@ class Update:
     information: float | None = None
 
 
-class Learner:
-    """Trains a policy.
+class Updater:
+    """Takes steps of Adam on a policy.
 
     Attributes:
         policy: The policy.

@@ -1,4 +1,4 @@
-"""Rollouts from vLLM: replies by token ids, from the adapters as they are trained.
+"""The actor that has vLLM play: replies by token ids, from the adapters as they are trained.
 
 Before every step the adapters are saved, loaded under a name that was never used before, and probed; the old ones are
 unloaded. So no reply can come from weights of another step: a server that has not loaded the step's name refuses it.
@@ -8,24 +8,18 @@ and as many replies as rows want one: the seed, keyed by the rows, belongs to a 
 request would draw the same numbers, so that seats would move in step.
 """
 
-import os
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from hashlib import blake2b
-from itertools import cycle
-from math import isfinite
 from pathlib import Path
 from statistics import fmean
 from uuid import uuid4
 
-import httpx
 import torch
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
 from accelerate.utils import broadcast_object_list  # type: ignore[import-untyped]  # as above
-from pydantic import BaseModel, ValidationError
 from transformers import PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
@@ -34,171 +28,17 @@ from inspect_dining.table.game import Game
 from inspect_dining.training.keep.checkpoints import write_folder, write_text
 from inspect_dining.training.play.loading import ADAPTER, read_text
 from inspect_dining.training.play.policy import Policy, Reply
-from inspect_dining.training.play.rollouts import Dinner
+from inspect_dining.training.play.rollouts import Dinner, Episode, Play
+from inspect_dining.training.play.vllm_client import Client, no_news
 from inspect_dining.training.play.vllm_server import Server, served_template
 from inspect_dining.training.recipe import TINY, Recipe, size
 
-REQUESTS = 64
-"""Requests in flight at once, over all servers."""
-ANSWERS_WITHIN_S = 1800.0
-"""Seconds in which a request must be answered."""
 PROBED = 4
 """Replies to each prompt of a probe."""
 LEAST = 1e-3
 """Mean difference of log-probabilities, a token, that is never told from rounding."""
 LIMIT = 0.1
 """Mean difference of log-probabilities, a token, above which the server answers with other weights than ours."""
-_CLAMPED = -9000.0
-"""vLLM writes -9999 where a log-probability is minus infinity."""
-
-WHOLE_DISTRIBUTION: Mapping[str, float] = {
-    "top_p": 1.0,
-    "top_k": 0,
-    "min_p": 0.0,
-    "repetition_penalty": 1.0,
-    "presence_penalty": 0.0,
-    "frequency_penalty": 0.0,
-}
-"""What a request says beside its temperature, so that no default of server or model applies."""
-
-
-class _Logprobs(BaseModel):
-    token_logprobs: list[float | None]
-
-
-class _Choice(BaseModel):
-    index: int
-    token_ids: list[int] | None = None
-    prompt_token_ids: list[int] | None = None
-    logprobs: _Logprobs | None = None
-
-
-class _Completion(BaseModel):
-    choices: list[_Choice]
-
-
-class Client:
-    """Asks one vLLM server, or several that serve the same model.
-
-    Attributes:
-        urls: Where they answer.
-    """
-
-    def __init__(self, urls: Sequence[str], alive: Callable[[], None] | None = None) -> None:
-        """Opens connections when they are needed.
-
-        Args:
-            urls: The servers, with or without a final `/v1`.
-            alive: Is called when a request fails, and raises what is known about a server that died.
-        """
-        self.urls = [url.strip().rstrip("/").removesuffix("/v1") for url in urls]
-        self._alive = alive or _unknown
-        key = os.environ.get("VLLM_API_KEY")
-        self._http = httpx.Client(
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=httpx.Timeout(ANSWERS_WITHIN_S, connect=30),
-            limits=httpx.Limits(max_connections=REQUESTS, max_keepalive_connections=REQUESTS),
-            trust_env=False,
-        )
-
-    def close(self) -> None:
-        """Closes the connections."""
-        self._http.close()
-
-    def load(self, name: str, folder: Path) -> None:
-        """Loads adapters under a name, on every server; they are read from its own file system."""
-        for url in self.urls:
-            self._post(url, "/v1/load_lora_adapter", {"lora_name": name, "lora_path": str(folder.resolve())})
-
-    def unload(self, name: str) -> None:
-        """Forgets the adapters of that name, on every server."""
-        for url in self.urls:
-            self._post(url, "/v1/unload_lora_adapter", {"lora_name": name})
-
-    def replies(
-        self, name: str, asked: Sequence[tuple[Ids, int, int | None]], *, max_tokens: int, stops: Sequence[int]
-    ) -> list[list[Reply]]:
-        """Samples replies, many requests at a time.
-
-        Args:
-            name: The adapters' name.
-            asked: Prompts, each with the number of replies and their seed; None takes the likeliest token each time.
-            max_tokens: The most tokens of a reply.
-            stops: The ids that end a reply.
-
-        Returns:
-            The replies to each prompt.
-
-        Raises:
-            BadInput: A server does not answer, or not with ids and finite log-probabilities.
-        """
-
-        def one(job: tuple[str, tuple[Ids, int, int | None]]) -> list[Reply]:
-            url, (prompt, number, seed) = job
-            body = {
-                **WHOLE_DISTRIBUTION,
-                "model": name,
-                "prompt": list(prompt),
-                "n": number,
-                "temperature": 0.0 if seed is None else 1.0,
-                "seed": 0 if seed is None else seed,
-                "max_tokens": max_tokens,
-                "stop_token_ids": list(stops),
-                "logprobs": 0,
-                "return_token_ids": True,
-                "skip_special_tokens": False,
-                "add_special_tokens": False,
-            }
-            return _replies(self._post(url, "/v1/completions", body), prompt, number, stops)
-
-        pool = ThreadPoolExecutor(REQUESTS)
-        try:
-            return list(pool.map(one, zip(cycle(self.urls), asked, strict=False)))
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-    def _post(self, url: str, path: str, body: Mapping[str, object]) -> httpx.Response:
-        """Posts a request; whatever is wrong becomes a sentence."""
-        try:
-            response = self._http.post(url + path, json=body)
-        except httpx.HTTPError as error:
-            self._alive()
-            raise BadInput(f"The vLLM server {url} does not answer ({type(error).__name__}: {error}).") from None
-        if response.is_success:
-            return response
-        if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
-            self._alive()
-        wrong = " ".join(response.text.split())[:300]
-        if path.endswith("lora_adapter"):
-            wrong += (
-                "; adapters are changed at run time only by a server that was started with --enable-lora, a "
-                "--max-lora-rank of at least lora_rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, and that finds them "
-                "under the same path as this process"
-            )
-        raise BadInput(f"The vLLM server {url} refuses {path} with status {response.status_code}: {wrong}.")
-
-
-def _replies(response: httpx.Response, prompt: Ids, number: int, stops: Sequence[int]) -> list[Reply]:
-    """The replies in a completion, checked."""
-    where = f"The vLLM server {response.url.copy_with(path='')}"
-    try:
-        choices = sorted(_Completion.model_validate(response.json()).choices, key=lambda choice: choice.index)
-    except (ValueError, ValidationError) as error:
-        raise BadInput(f"{where} answered what is no completion: {' '.join(str(error).split())[:200]}.") from None
-    if len(choices) != number:
-        raise BadInput(f"{where} gave {len(choices)} replies where {number} were asked for.")
-    replies = []
-    for choice in choices:
-        ids, found = choice.token_ids, choice.logprobs
-        if not ids or choice.prompt_token_ids is None:
-            raise BadInput(f"{where} sends no token ids (return_token_ids); vLLM 0.10.2 or later is needed.")
-        if tuple(choice.prompt_token_ids) != prompt:
-            raise BadInput(f"{where} read another prompt than it was sent; it must serve the model that is trained.")
-        logps = [logp for logp in (found.token_logprobs if found else []) if logp is not None]
-        if len(logps) != len(ids) or not all(isfinite(logp) and logp > _CLAMPED for logp in logps):
-            raise BadInput(f"{where} sent no finite log-probability for each of the ids {ids}: {logps}.")
-        replies.append(Reply(tuple(ids), tuple(logps), ids[-1] in stops))
-    return replies
 
 
 class ServedPolicy(Policy):
@@ -280,8 +120,8 @@ def _words(arguments: str) -> list[str]:
         raise BadInput(f"--vllm-args {arguments!r} is not read as a command line: {error}.") from None
 
 
-class Rollouts:
-    """The table at which a run's training games are played by vLLM.
+class ServedDinner:
+    """The table at which vLLM plays, between one start and its end.
 
     Attributes:
         dinner: Plays games with the adapters of the latest step.
@@ -295,7 +135,7 @@ class Rollouts:
         policy: Policy,
         tokenizer: PreTrainedTokenizerBase,
         accelerator: Accelerator,
-        told: Callable[[str], None],
+        tell: Callable[[str], None],
     ) -> None:
         """Starts a server, or takes those that the recipe names.
 
@@ -306,7 +146,7 @@ class Rollouts:
             policy: The policy that is trained.
             tokenizer: Its tokenizer.
             accelerator: Joins the processes; the main one loads adapters.
-            told: Is told what happens.
+            tell: Hears what happens.
 
         Raises:
             BadInput: The server does not start.
@@ -318,12 +158,12 @@ class Rollouts:
         self._before: tuple[list[tuple[Ids, Ids]], list[float]] = [], []
         # A server that outlives a run must not take the adapters of another for this one's.
         (self._run,) = broadcast_object_list([uuid4().hex[:8]])
-        urls, alive = str(recipe.vllm_url).split(","), _unknown
+        urls, alive = str(recipe.vllm_url).split(","), no_news
         if accelerator.is_main_process:
             self._ends.callback(shutil.rmtree, self._adapters, ignore_errors=True)
         try:
             if recipe.vllm_url is None:
-                told(f"Starting vLLM; what it says goes to {folder / 'vllm.log'}.")
+                tell(f"Starting vLLM; what it says goes to {folder / 'vllm.log'}.")
                 template = folder / "chat_template.jinja"
                 write_text(template, served_template(tokenizer))
                 server = Server(
@@ -336,7 +176,7 @@ class Rollouts:
                     more=_words(recipe.vllm_args),
                 )
                 self._ends.enter_context(server)
-                server.wait(told)
+                server.wait(tell)
                 urls, alive = [server.url], server.alive
             self.client = Client(urls, alive)
             self._ends.callback(self.client.close)
@@ -417,10 +257,52 @@ class Rollouts:
                 self.client.unload(self._loaded)
 
 
-def _unknown() -> None:
-    """Nothing is known about a server that was not started here."""
-
-
 def _apart(some: Sequence[float], others: Sequence[float]) -> float:
     """The mean absolute difference."""
     return fmean(abs(a - b) for a, b in zip(some, others, strict=True))
+
+
+class VllmActor:
+    """Plays a step's games by vLLM.
+
+    Attributes:
+        served: The table, between `begin` and `close`.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        folder: Path,
+        model: str,
+        policy: Policy,
+        tokenizer: PreTrainedTokenizerBase,
+        accelerator: Accelerator,
+        tell: Callable[[str], None],
+    ) -> None:
+        """Takes what `ServedDinner` takes, and starts nothing yet."""
+        self.served: ServedDinner | None = None
+        self._recipe, self._folder, self._model = recipe, folder, model
+        self._policy, self._tokenizer, self._accelerator, self._tell = policy, tokenizer, accelerator, tell
+
+    def begin(self, url: str) -> None:
+        """Starts vLLM, unless the recipe names servers or the learner serves the model already."""
+        self.close()
+        recipe = self._recipe
+        if url and recipe.vllm_url is None:
+            recipe = recipe.model_copy(update={"vllm_url": url})
+        self.served = ServedDinner(
+            recipe, self._folder, self._model, self._policy, self._tokenizer, self._accelerator, self._tell
+        )
+
+    def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Episode], dict[str, float]]:
+        """Plays games with the adapters as they are now, and says what the probe of them found."""
+        if self.served is None:
+            raise RuntimeError("begin() comes before play()")
+        probed = self.served.renew(step)
+        return self.served.dinner.play(plays), probed
+
+    def close(self) -> None:
+        """Ends the server, or leaves it as it was."""
+        if self.served is not None:
+            self.served.close()
+            self.served = None

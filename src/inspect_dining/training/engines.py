@@ -1,0 +1,79 @@
+"""Which engines a run has, by its recipe: who plays a step's games, and who learns from its groups."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
+from transformers import PreTrainedTokenizerBase
+
+from inspect_dining.training.learn import art_learner
+from inspect_dining.training.learn.credit import Credit, GroupMean
+from inspect_dining.training.learn.torch_learner import TorchLearner
+from inspect_dining.training.play import vllm_actor
+from inspect_dining.training.play.rollouts import Dinner, LocalActor
+from inspect_dining.training.protocols import Actor, Learner
+from inspect_dining.training.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What engines are made of.
+
+    Attributes:
+        recipe: The recipe.
+        folder: The run directory.
+        base: The base model, as another process finds it.
+        dinner: The model that is trained, at the table.
+        tokenizer: Its tokenizer.
+        accelerator: Joins the processes.
+        tell: Hears what happens.
+    """
+
+    recipe: Recipe
+    folder: Path
+    base: str
+    dinner: Dinner
+    tokenizer: PreTrainedTokenizerBase
+    accelerator: Accelerator
+    tell: Callable[[str], None]
+
+
+def check(recipe: Recipe, processes: int) -> None:
+    """Looks at what the engines of a recipe need, before anything is made.
+
+    Raises:
+        BadInput: Something is missing or does not go together, in a sentence.
+    """
+    if recipe.learner == "art":
+        art_learner.check(recipe, processes)
+    vllm_actor.check(recipe, processes)
+
+
+def choose_actor(parts: Parts) -> Actor:
+    """The actor of a recipe."""
+    if parts.recipe.rollouts == "vllm":
+        return vllm_actor.VllmActor(
+            parts.recipe,
+            parts.folder,
+            parts.base,
+            parts.dinner.policy,
+            parts.tokenizer,
+            parts.accelerator,
+            parts.tell,
+        )
+    return LocalActor(parts.dinner)
+
+
+def choose_learner(parts: Parts) -> Learner:
+    """The learner of a recipe."""
+    if parts.recipe.learner == "art":
+        return art_learner.ArtLearner(
+            parts.recipe, parts.base, parts.folder / "art", parts.dinner.policy, parts.tokenizer, parts.tell
+        )
+    return TorchLearner(parts.recipe, parts.dinner.policy, parts.accelerator, choose_credit(parts))
+
+
+def choose_credit(parts: Parts) -> Credit:
+    """The source of credit of a recipe."""
+    return GroupMean(parts.recipe.spread)

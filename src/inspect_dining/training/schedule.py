@@ -1,0 +1,39 @@
+"""What changes over a run: Adam's rate, the entropy coefficient, the bonus on seats that act apart."""
+
+from collections.abc import Sequence
+
+from inspect_dining.training.curriculum import entropy_share
+from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.recipe import Recipe
+
+
+def rate(recipe: Recipe, step: int, restarts: int) -> float:
+    """Adam's rate at a step: it falls geometrically, and is halved by every restart."""
+    fallen: float = (recipe.rate_last / recipe.rate) ** (step / recipe.steps)
+    return float(recipe.rate * fallen * 0.5**restarts)
+
+
+def entropy(recipe: Recipe, rows: Sequence[Row], since: int) -> float:
+    """The entropy coefficient of the next step (see `curriculum.entropy_share`).
+
+    Args:
+        recipe: The recipe.
+        rows: The metrics of the steps since the last restart.
+        since: The step of the last restart, or 0.
+    """
+    if not recipe.entropy:
+        return 0.0
+    left = recipe.steps - since
+    begun = round(recipe.entropy_from * left)
+    return recipe.entropy * entropy_share(
+        [row["efficiency"] for row in rows],
+        [int(row["stage"]) for row in rows],
+        begun=begun,
+        ramp=max(1, left - begun),
+    )
+
+
+def diversity(recipe: Recipe, step: int, since: int) -> float:
+    """What seats are paid for acting apart at a step: it falls steadily to 0 from the last restart on."""
+    gone = (step - since) / (recipe.steps - since)
+    return recipe.diversity * max(0.0, 1 - gone / recipe.diversity_until)
