@@ -1,5 +1,6 @@
 """The scripted players: what each may know, that all of them play every game, and how well."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -38,12 +39,15 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "left_first": FORKS,
     "hierarchy": (*FORKS, "seat", "n"),
     "odd_even": FORKS,
+    "even_odd": FORKS,
     "backoff": FORKS,
     "lehmann_rabin": FORKS,
+    "courteous": FORKS,
     "wave": (*FORKS, "seat", "n", "round", "rounds"),
+    "wary": (*FORKS, "seat", "n", "round", "rounds", "meals"),
     "hog": FORKS,
 }
-"""The fields of a view that may change a player's mind; of its seat odd_even may know the parity besides."""
+"""The fields of a view that may change a player's mind; of their seat odd_even and even_odd may know the parity."""
 MINDLESS = ("silent", "think", "random")
 
 
@@ -57,7 +61,7 @@ def meals_of(record: Record) -> tuple[int, ...]:
 def test_a_player_uses_only_what_it_says_it_knows(name: str, one: View, other: View, seed: int) -> None:
     """A baseline that peeks (at the clock, its number, its meals) is no measure of what it stands for."""
     other = replace(other, **{field: getattr(one, field) for field in KNOWN[name]})
-    if name == "odd_even":
+    if name in ("odd_even", "even_odd"):
         other = replace(other, seat=other.seat - other.seat % 2 + one.seat % 2, n=other.n + 2)
     decide = SCRIPTED[name].decide
     action = decide(one, Coin(seed))
@@ -154,3 +158,27 @@ def test_who_tosses_a_coin_says_so(name: str) -> None:
     for view in views:
         SCRIPTED[name].decide(view, Watched("watched"))
     assert Watched.tossed == SCRIPTED[name].tosses
+
+
+@given(one=views(), seed=st.integers(0, 2**64 - 1))
+def test_the_mirror_of_odd_even_sees_left_as_right(one: View, seed: int) -> None:
+    mirrored = replace(one, left=one.right, right=one.left)
+    there = SCRIPTED["odd_even"].decide(mirrored, Coin(seed))
+    here = SCRIPTED["even_odd"].decide(one, Coin(seed))
+    spent = one.left is one.right is Fork.SPENT  # then both put down the left one first
+    assert spent or str(here).replace("left", "*").replace("right", "left").replace("*", "right") == str(there)
+
+
+@pytest.mark.parametrize("n", range(2, 12))
+def test_the_wary_player_is_the_wave_among_its_like_(n: int) -> None:
+    rules = Rules(n=n, rounds=30)
+    assert play(rules, "wary", 5) == play(rules, "wave", 5)
+
+
+def test_the_courteous_player_locks_less_than_lehmann_and_rabins() -> None:
+    """Both are blind to seat and clock; one looks at both its forks before it reaches."""
+    games = [
+        (name, play(Rules(n=5), name, seed).deadlocked) for name in ("courteous", "lehmann_rabin") for seed in range(60)
+    ]
+    locked = Counter(name for name, deadlocked in games if deadlocked)
+    assert locked["courteous"] < locked["lehmann_rabin"] / 3

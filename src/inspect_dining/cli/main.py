@@ -19,6 +19,7 @@ class Verb(NamedTuple):
 VERBS = {
     "audit": Verb("inspect_dining.cli.audit", "audit_command", "Is this reward worth optimising?"),
     "ladder": Verb("inspect_dining.cli.ladder", "ladder_command", "What every scripted player scores."),
+    "crossplay": Verb("inspect_dining.cli.crossplay", "crossplay_command", "Who can dine with whom?"),
     "compare": Verb("inspect_dining.cli.compare", "compare", "Compare models over their logs."),
     "report": Verb("inspect_dining.cli.report", "report", "Write one HTML file about some logs."),
     "replay": Verb("inspect_dining.cli.replay", "replay", "Show a game round by round."),

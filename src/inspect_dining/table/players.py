@@ -89,6 +89,10 @@ def _odd_even(view: View, coin: Coin) -> Action | None:
     return _in_turn(view, left_first=view.seat % 2 == 0)
 
 
+def _even_odd(view: View, coin: Coin) -> Action | None:
+    return _in_turn(view, left_first=view.seat % 2 == 1)
+
+
 def _backoff(view: View, coin: Coin) -> Action | None:
     action = _in_turn(view, left_first=True)
     stuck = view.left is _MINE and view.right is Fork.TAKEN
@@ -99,13 +103,30 @@ def _lehmann_rabin(view: View, coin: Coin) -> Action | None:
     ready = _with_forks(view)
     if ready is not None:
         return ready
+    held = _with_one_fork(view)
+    if held is not None:
+        return held
+    if coin.random() < 0.5:
+        return Action.PICK_UP_LEFT if view.left is _FREE else Action.THINK
+    return Action.PICK_UP_RIGHT if view.right is _FREE else Action.THINK
+
+
+def _with_one_fork(view: View) -> Action | None:
+    """What a player that never waits with a fork does with one: takes the other if it is free, else lets go."""
     if view.left is _MINE:
         return Action.PICK_UP_RIGHT if view.right is _FREE else Action.PUT_DOWN_LEFT
     if view.right is _MINE:
         return Action.PICK_UP_LEFT if view.left is _FREE else Action.PUT_DOWN_RIGHT
-    if coin.random() < 0.5:
-        return Action.PICK_UP_LEFT if view.left is _FREE else Action.THINK
-    return Action.PICK_UP_RIGHT if view.right is _FREE else Action.THINK
+    return None
+
+
+def _courteous(view: View, coin: Coin) -> Action | None:
+    busy = _with_forks(view) or _with_one_fork(view)
+    if busy is not None:
+        return busy
+    if view.left is not _FREE or view.right is not _FREE or coin.random() < 0.5:
+        return Action.THINK
+    return coin.choice((Action.PICK_UP_LEFT, Action.PICK_UP_RIGHT))
 
 
 def _hog(view: View, coin: Coin) -> Action | None:
@@ -128,6 +149,21 @@ def _wave(view: View, coin: Coin) -> Action | None:
     if view.left is _MINE:
         return Action.PICK_UP_RIGHT if phase == 1 and view.right is _FREE else Action.PUT_DOWN_LEFT
     return Action.PICK_UP_LEFT if phase == 0 and view.left is _FREE and _fits(view) else Action.THINK
+
+
+def _wary(view: View, coin: Coin) -> Action | None:
+    action = _wave(view, coin)
+    reaches = action is Action.PICK_UP_LEFT and view.left is _FREE and view.right is not _MINE
+    if reaches and view.right is not _FREE and view.meals < _wave_meals_before(view):
+        return Action.THINK
+    return action
+
+
+def _wave_meals_before(view: View) -> int:
+    """How many meals the wave gives a seat before this round, where all seats play it."""
+    start, period = wave_clock(view.n, view.rounds, view.seat)
+    firsts = ((start + _CYCLE * meal) % period or period for meal in range(wave_meals(view.n)[1]))
+    return sum(len(range(first, view.round - 2, period)) for first in firsts)
 
 
 _CYCLE = 5
@@ -185,6 +221,11 @@ _PLAYERS = (
         "odd_even", "Its forks and whether its seat is even: even seats left first, odd seats right first.", _odd_even
     ),
     Scripted(
+        "even_odd",
+        "Its forks and whether its seat is even: the mirror of odd_even, even seats right first.",
+        _even_odd,
+    ),
+    Scripted(
         "backoff",
         "Its forks and a coin: left first, and half the time it lets go where the right one is taken.",
         _backoff,
@@ -197,9 +238,21 @@ _PLAYERS = (
         tosses=True,
     ),
     Scripted(
+        "courteous",
+        "Its forks and a coin: half the time it reaches where both are free, and it lets go where the other is taken.",
+        _courteous,
+        tosses=True,
+    ),
+    Scripted(
         "wave",
         "Its forks, seat, n, the round and T: the best schedule by the clock (made for automatic release).",
         _wave,
+    ),
+    Scripted(
+        "wary",
+        "What the wave uses and its meals: the wave, and with fewer meals than its schedule gives (among strangers, or "
+        "beside a fault) it reaches only where both forks are free.",
+        _wary,
     ),
     Scripted("hog", "Its forks; it takes whatever is free and lets go of nothing it need not.", _hog),
 )
