@@ -50,6 +50,10 @@ def test_the_ladder_plays_the_games_of_an_evaluation() -> None:
     assert games(rules, "lehmann_rabin", 2, seed=3)[1] == terms(second)
 
 
+NEAR = ("wary", "even_odd", "courteous")
+"""Players so near another one that chance decides their order."""
+
+
 def test_the_ladder_stands_in_order_of_efficiency_with_every_player_under_both_patiences() -> None:
     rungs = ladder(PATIENT, shaping("paper"), 40)
     first = rungs[::2]
@@ -58,7 +62,13 @@ def test_the_ladder_stands_in_order_of_efficiency_with_every_player_under_both_p
     assert [rung.rules.patience for rung in rungs[:2]] == [1, 3]
     means = [rung.scores["efficiency"].mean for rung in first]
     assert means == sorted(means, reverse=True)
-    assert [rung.player for rung in first[:5]] == ["wave", "odd_even", "hierarchy", "lehmann_rabin", "random"]
+    assert [rung.player for rung in first[:8] if rung.player not in NEAR] == [
+        "wave",
+        "odd_even",
+        "hierarchy",
+        "lehmann_rabin",
+        "random",
+    ]
 
 
 def test_the_rungs_agree_with_what_is_known_of_the_players() -> None:

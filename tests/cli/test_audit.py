@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from inspect_dining.cli.main import main
+from inspect_dining.table import SCRIPTED
 
 
 def run(*arguments: str, columns: int = 80) -> Result:
@@ -104,7 +105,7 @@ def test_the_ladder_shows_both_patiences_and_all_ten_scores() -> None:
         assert score in printed
     assert printed.index("wave") < printed.index("odd_even") < printed.index("hierarchy")
     rungs = json.loads(run("ladder", "--episodes", "20", "--json").output)["rungs"]
-    assert len(rungs) == 20
+    assert len(rungs) == 2 * len(SCRIPTED)
     assert {rung["rules"]["patience"] for rung in rungs} == {1, 3}
     assert set(rungs[0]["scores"]["jain"]) == {"mean", "low", "high"}
 
