@@ -168,7 +168,7 @@ def test_another_run_has_its_own_command_and_counts() -> None:
     [
         (["llama"], "No system of the paper is called 'llama'; there are: Claude Opus 4.7, GPT-5.4"),
         (["--n", "five"], "--n five is not accepted"),
-        (["--n", "1"], "n=1"),
+        (["--n", "1"], "--n 1 is not accepted"),
     ],
 )
 def test_what_is_not_accepted_is_a_sentence(arguments: list[str], sentence: str) -> None:

@@ -72,12 +72,12 @@ def test_sizes_come_as_lists_commas_or_single_values(n: object) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"n": 1}, "n=1 is not accepted: n must be a whole number of at least 2"),
+        ({"n": 1}, "n=1 is not accepted: n must be a whole number from 2 to 100"),
         ({"n": True}, "n=True is not accepted"),
         ({"n": "5,x"}, "n='5,x' is not accepted"),
         ({"n": "5,5"}, "names a number twice"),
         ({"n": []}, "is not accepted"),
-        ({"rounds": 2}, "rounds=2 is not accepted: rounds must be a whole number of at least 3"),
+        ({"rounds": 2}, "rounds=2 is not accepted: rounds must be a whole number from 3 to 1,000"),
         ({"rounds": "many"}, "rounds='many' is not accepted"),
         ({"episodes": 0}, "episodes=0 is not accepted"),
         ({"seed": -1}, "seed=-1 is not accepted"),

@@ -11,7 +11,15 @@ from statistics import fmean
 from scipy import stats
 
 from inspect_dining.audit.allocations import Probe, search
-from inspect_dining.audit.frontier import Point, Silence, best_fair, best_silence, early_deadlock, frontier
+from inspect_dining.audit.frontier import (
+    PAPER_DEADLOCK,
+    Point,
+    Silence,
+    best_fair,
+    best_silence,
+    early_deadlock,
+    frontier,
+)
 from inspect_dining.audit.ladder import GROUPS, Played, Score, group_chance, interval, no_spread
 from inspect_dining.audit.properties import Property, check
 from inspect_dining.scorers.shaping import Shaping
@@ -20,8 +28,6 @@ from inspect_dining.table.rules import Rules
 
 FORMAT = 1
 """The version of the audit's JSON."""
-PAPER_DEADLOCK = 0.87
-"""How often the paper's Qwen3-14B deadlocked at n = 5, before and about after its training (arXiv 2606.07845)."""
 
 
 @dataclass(frozen=True, slots=True)

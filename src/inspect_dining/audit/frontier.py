@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from inspect_dining.audit.allocations import EPSILON, PLAIN, Meals, Probe, Search, Setting
 from inspect_dining.table.moves import LOST
 
+PAPER_DEADLOCK = 0.87
+"""How often the paper's Qwen3-14B deadlocked at n = 5, before and about after its training (arXiv 2606.07845)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Silence:

@@ -6,18 +6,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from inspect_dining.audit.assessment import PAPER_DEADLOCK, agreement, audit, standings, stuck_groups
-from inspect_dining.audit.ladder import play_groups
-from inspect_dining.audit.tables import audit_tables, notes
+from inspect_dining.audit.frontier import PAPER_DEADLOCK
 from inspect_dining.cli.options import as_json as json_option
-from inspect_dining.cli.options import shaped, size
+from inspect_dining.cli.options import count, refuse_endless, shaped, size
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Throughput, Variance, shaping
 from inspect_dining.table.players import SCRIPTED
 from inspect_dining.table.rules import Rules
 
+MOST_SEATS, MOST_ROUNDS = 40, 200
+"""The largest table, and the longest game, that an audit searches: what it takes grows with both."""
 _A_GROUP = 15
 """Of one game in so many a group is played, for the chance of no spread; it takes as many games more."""
 
@@ -32,7 +31,7 @@ _A_GROUP = 15
     show_default=True,
     help="Games of each scripted player; 0 plays none.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the scripted games.")
+@click.option("--seed", type=count("seed"), default=0, show_default=True, help="Of the scripted games.")
 @click.option(
     "--deadlock",
     type=click.FloatRange(0, 1),
@@ -48,7 +47,7 @@ def audit_command(
     weights: Sequence[float] | None,
     throughput: Throughput | None,
     variance: Variance,
-    n: int,
+    sizes: Sequence[int],
     rounds: int,
     episodes: int,
     seed: int,
@@ -65,17 +64,32 @@ def audit_command(
     """
     if episodes == 1:
         raise BadInput("--episodes 1 is not accepted: an interval takes two games at least, and 0 plays none.")
+    if max(sizes) > MOST_SEATS or rounds > MOST_ROUNDS:
+        raise BadInput(
+            f"--n {max(sizes)} --rounds {rounds} is not accepted: an audit searches tables of up to {MOST_SEATS} seats "
+            f"and {MOST_ROUNDS} rounds."
+        )
     if picture is not None:
         from inspect_dining.audit.picture import check_picture
 
         check_picture(picture)
     shapings = [shaping(name, weights=weights, throughput=t, variance=variance) for t in _normalisers(name, throughput)]
-    audits = [audit(each, n, rounds) for each in shapings]
-    played = []
-    if episodes:
-        rules, groups = Rules(n=n, rounds=rounds), max(1, episodes // _A_GROUP)
-        played = [play_groups(rules, player, episodes, groups, seed) for player in SCRIPTED]
-    rows = [standings(each, played) if played else [] for each in shapings]
+    refuse_endless(sizes, rounds, len(SCRIPTED) * 2 * episodes)
+    from rich.console import Console
+
+    from inspect_dining.audit.assessment import agreement, audit, standings, stuck_groups
+    from inspect_dining.audit.ladder import play_groups
+    from inspect_dining.audit.tables import audit_tables, notes
+
+    audits, rows = [], []
+    for n in sizes:
+        played = []
+        if episodes:
+            rules, groups = Rules(n=n, rounds=rounds), max(1, episodes // _A_GROUP)
+            played = [play_groups(rules, player, episodes, groups, seed) for player in SCRIPTED]
+        for each in shapings:
+            audits.append(audit(each, n, rounds))
+            rows.append(standings(each, played) if played else [])
     chances = stuck_groups(deadlock)
     if picture is not None:
         from inspect_dining.audit.picture import draw

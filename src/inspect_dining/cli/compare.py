@@ -1,22 +1,27 @@
 """`python -m inspect_dining compare`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from inspect_dining.cli.comparing import compare_logs, comparing
+from inspect_dining.cli.comparing import check_output, compare_logs, comparing
+from inspect_dining.errors import BadInput
 from inspect_dining.files import write
+
+_FORMS = {".json": "json", ".csv": "csv", ".tex": "latex"}
+"""The form that an extension asks for."""
 
 
 @click.command(name="compare")
 @comparing
-@click.option("--json", "form", flag_value="json", help="Print JSON instead of tables; null is undefined or unknown.")
-@click.option("--csv", "form", flag_value="csv", help="Print CSV, one number a line.")
-@click.option("--latex", "form", flag_value="latex", help="Print LaTeX tables (booktabs).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables; null is undefined or unknown.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one number a line.")
+@click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX tables (booktabs).")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file instead of printing."
-)
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file instead of printing: .json, .csv or .tex in that form, any other as text.",
+)  # fmt: skip
 def compare(
     logs: tuple[str, ...],
     primary: str,
@@ -27,7 +32,9 @@ def compare(
     throughput: str | None,
     variance: str | None,
     ladder_episodes: int,
-    form: str | None,
+    as_json: bool,
+    as_csv: bool,
+    as_latex: bool,
     output: Path | None,
 ) -> None:
     """Compares the models of some logs on equal games.
@@ -35,10 +42,13 @@ def compare(
     LOGS are Inspect log files or folders of them. For each n: what became of the planned episodes, every score with its
     interval, deadlock by rounds, what independent seats and scripted players come to, and contrasts between the models.
     """
+    form = _form({"json": as_json, "csv": as_csv, "latex": as_latex}, output)
     _, found, _ = compare_logs(
         logs, primary, baseline, separate, shaping, weights, throughput, variance, ladder_episodes
     )
     if form is None:
+        from rich.console import Console
+
         from inspect_dining.analysis.show.tables import comparison_tables
 
         if output is None:
@@ -58,3 +68,21 @@ def compare(
         click.echo(text, nl=not text.endswith("\n"))
     else:
         write(output, text)
+
+
+def _form(flags: Mapping[str, bool], output: Path | None) -> str | None:
+    """The form that the flags or the extension of the file ask for; None for tables.
+
+    Raises:
+        BadInput: They ask for two.
+    """
+    wanted = [name for name, given in flags.items() if given]
+    if len(wanted) > 1:
+        raise BadInput(f"--{' and --'.join(wanted)} do not go together: ask for one form.")
+    if output is None:
+        return wanted[0] if wanted else None
+    check_output(output)
+    of_file = _FORMS.get(output.suffix.lower())
+    if wanted and of_file is not None and of_file != wanted[0]:
+        raise BadInput(f"--{wanted[0]} and {output} do not go together: {output.suffix} asks for {of_file}.")
+    return wanted[0] if wanted else of_file

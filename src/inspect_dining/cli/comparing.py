@@ -1,19 +1,20 @@
 """What `compare` and `report` share: their options, and the comparison that these ask for."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn
 
-from inspect_dining.analysis.comparison.compare import LADDER_EPISODES, Comparison
-from inspect_dining.analysis.comparison.compare import compare as compare_models
-from inspect_dining.analysis.inputs.collection import Collection, read
-from inspect_dining.analysis.inputs.episodes import named_shaping
 from inspect_dining.cli.options import options
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import PRIMARY, SCORES
 from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.shaping import shaping as shaping_named
+
+if TYPE_CHECKING:
+    from inspect_dining.analysis.comparison.compare import Comparison
+    from inspect_dining.analysis.inputs.collection import Collection
 
 comparing = options(
     click.argument("logs", nargs=-1, metavar="LOGS..."),
@@ -33,8 +34,8 @@ comparing = options(
     click.option(
         "--ladder",
         "ladder_episodes",
-        type=click.IntRange(min=0),
-        default=LADDER_EPISODES,
+        type=click.IntRange(0, 10_000),
+        default=100,
         show_default=True,
         help="Games of each scripted player beside the models; 0 for none.",
     ),
@@ -42,10 +43,42 @@ comparing = options(
 """The argument and the options that `compare` and `report` share."""
 
 
-def read_logs(logs: Sequence[str]) -> Collection:
-    """Reads logs, with a counter where someone is watching."""
+def refuse_missing(logs: Sequence[str]) -> None:
+    """Refuses logs that are not there, before anything that takes time is imported.
+
+    Raises:
+        BadInput: No log is named, or one does not exist.
+    """
     if not logs:
         raise BadInput("No logs were given: name log files or folders, such as `logs`.")
+    for log in logs:
+        if "://" not in log and not Path(log).exists():
+            raise BadInput(f"{log} does not exist; name a log file or a folder of logs.")
+
+
+def check_output(file: Path, *suffixes: str) -> None:
+    """Refuses a file that could not be written, before any log is read.
+
+    Args:
+        file: The file.
+        suffixes: The extensions that are accepted; any where none are given.
+
+    Raises:
+        BadInput: Its folder does not exist, or its extension is another.
+    """
+    if suffixes and file.suffix.lower() not in suffixes:
+        raise BadInput(f"{file} is not accepted: the file must end in {' or '.join(suffixes)}.")
+    if not file.parent.is_dir():
+        raise BadInput(f"{file} cannot be written: there is no folder {file.parent}.")
+
+
+def read_logs(logs: Sequence[str]) -> "Collection":
+    """Reads logs, with a counter where someone is watching."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn
+
+    from inspect_dining.analysis.inputs.collection import read
+
     console = Console(stderr=True)
     with Progress(
         SpinnerColumn(), TextColumn("reading logs: {task.completed} episodes"), console=console, transient=True,
@@ -65,12 +98,18 @@ def compare_logs(
     throughput: str | None,
     variance: str | None,
     ladder_episodes: int,
-) -> tuple[Collection, Comparison, Shaping | None]:
+) -> "tuple[Collection, Comparison, Shaping | None]":
     """Reads logs and compares their models, as the options of `comparing` ask."""
     given = {"weights": weights, "throughput": throughput, "variance": variance}
     chosen = {name: value for name, value in given.items() if value is not None}
     if chosen and shaping is None:
         raise BadInput(f"--{next(iter(chosen))} belongs to a shaping: name one with --shaping.")
+    refuse_missing(logs)
+    if shaping is not None and ":" not in shaping and not chosen:
+        shaping_named(shaping)  # refuses an unknown name before anything that takes time is imported
+    from inspect_dining.analysis.comparison.compare import compare as compare_models
+    from inspect_dining.analysis.inputs.episodes import named_shaping
+
     shaped = None if shaping is None else named_shaping(shaping, **chosen)
     collection = read_logs(logs)
     found = compare_models(

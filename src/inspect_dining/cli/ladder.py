@@ -6,13 +6,11 @@ from dataclasses import asdict
 from typing import get_args
 
 import click
-from rich.console import Console
 
-from inspect_dining.audit.ladder import ladder
-from inspect_dining.audit.tables import ladder_tables
 from inspect_dining.cli.options import as_json as json_option
-from inspect_dining.cli.options import numbers, shaped, size
+from inspect_dining.cli.options import count, counts, refuse_endless, shaped, size
 from inspect_dining.scorers.shaping import Throughput, Variance, shaping
+from inspect_dining.table.players import SCRIPTED
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
 
 
@@ -25,17 +23,17 @@ from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
 @click.option(
     "--patience",
     "patiences",
-    callback=numbers(int, "whole numbers such as 1,3"),
+    callback=counts("patience"),
     default="1,3",
     show_default=True,
     help="After how many locked rounds a game is deadlocked; several values stand side by side.",
 )
 @shaped
 @click.option("--episodes", type=click.IntRange(min=2), default=300, show_default=True, help="Games of each player.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="As in `-T seed=`.")
+@click.option("--seed", type=count("seed"), default=0, show_default=True, help="As in `-T seed=`.")
 @json_option
 def ladder_command(
-    n: int,
+    sizes: Sequence[int],
     rounds: int,
     order: Order,
     release: Release,
@@ -55,14 +53,28 @@ def ladder_command(
     Plays the games of an evaluation with the same seed, without Inspect, and orders the players by efficiency under the
     first patience. Intervals are of 95%: Wilson's for no_deadlock, Student's t for the others.
     """
-    rules = [
-        Rules(n=n, rounds=rounds, order=order, release=release, ties=ties, patience=patience, hint=hint)
-        for patience in patiences
-    ]
     rewarding = shaping(name, weights=weights, throughput=throughput or "seat_rounds", variance=variance)
-    rungs = ladder(rules, rewarding, episodes, seed)
+    refuse_endless(sizes, rounds, len(SCRIPTED) * len(patiences) * episodes)
+    from rich.console import Console
+
+    from inspect_dining.audit.ladder import ladder
+    from inspect_dining.audit.tables import ladder_tables
+
+    tables = []
+    for n in sizes:
+        rules = [
+            Rules(n=n, rounds=rounds, order=order, release=release, ties=ties, patience=patience, hint=hint)
+            for patience in patiences
+        ]
+        tables.append(ladder(rules, rewarding, episodes, seed))
     if as_json:
-        rows = [{**asdict(rung), "rules": rung.rules.options() | {"patience": rung.rules.patience}} for rung in rungs]
+        rows = [
+            {**asdict(rung), "rules": rung.rules.options() | {"patience": rung.rules.patience}}
+            for rungs in tables
+            for rung in rungs
+        ]
         click.echo(json.dumps({"reward": rewarding.name, "rungs": rows}, indent=1, allow_nan=False))
     else:
-        Console(highlight=False).print(ladder_tables(rungs, rewarding.name))
+        console = Console(highlight=False)
+        for rungs in tables:
+            console.print(ladder_tables(rungs, rewarding.name))

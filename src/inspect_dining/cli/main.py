@@ -64,7 +64,7 @@ class Rooms(click.Group):
             raise BadInput(str(error)) from error
 
 
-@click.group(cls=Rooms, subcommand_metavar="VERB [ARGS]...")
+@click.group(cls=Rooms, subcommand_metavar="VERB [ARGS]...", context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="inspect-dining")
 def main() -> None:
     """A coordination laboratory for LLM agents: audit rewards, read scores, compare models.

@@ -2,25 +2,17 @@
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from inspect_dining.cli.options import as_json as json_option
-from inspect_dining.cli.options import numbers
-from inspect_dining.planning.presets import (
-    EPISODES,
-    ROUNDS,
-    SIZES,
-    Presets,
-    System,
-    Way,
-    named,
-    pasteable,
-    presets,
-)
+from inspect_dining.cli.options import count, counts
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from inspect_dining.planning.presets import Presets, System, Way
 
 _TESTED = {
     True: "Inspect's class for it plays whole games against a loopback server in the tests; the model was not asked",
@@ -33,13 +25,13 @@ _TESTED = {
 @click.option(
     "--n",
     "sizes",
-    callback=numbers(int, "whole numbers such as 5,10,15"),
-    default=",".join(map(str, SIZES)),
+    callback=counts("n"),
+    default="5,10,15",
     show_default=True,
     help="Table sizes.",
 )
-@click.option("--episodes", type=click.IntRange(min=1), default=EPISODES, show_default=True, help="Games of each size.")
-@click.option("--rounds", type=click.IntRange(min=3), default=ROUNDS, show_default=True, help="The horizon T.")
+@click.option("--episodes", type=count("episodes"), default=30, show_default=True, help="Games of each size.")
+@click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="The horizon T.")
 @json_option
 def models_command(name: str, sizes: Sequence[int], episodes: int, rounds: int, as_json: bool) -> None:
     """How to run each system of the paper.
@@ -47,6 +39,12 @@ def models_command(name: str, sizes: Sequence[int], episodes: int, rounds: int, 
     Prints for each the command of its evaluation, for a local one that of its server too, what its tool calls need, and
     the calls and tokens of the run. NAME, a part of a system's name, picks some of them.
     """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from inspect_dining.planning.presets import named, presets
+
     known = presets()
     found = named(name)
     for way in found[0].ways:
@@ -66,7 +64,7 @@ def models_command(name: str, sizes: Sequence[int], episodes: int, rounds: int, 
     console.print(Text(f"Sources, as of {known.dated.isoformat()}", "bold"), keys)
 
 
-def _told(known: Presets, system: System, sizes: Sequence[int], episodes: int, rounds: int) -> dict[str, object]:
+def _told(known: "Presets", system: "System", sizes: Sequence[int], episodes: int, rounds: int) -> dict[str, object]:
     return {
         "name": system.name,
         "table": system.table,
@@ -74,7 +72,7 @@ def _told(known: Presets, system: System, sizes: Sequence[int], episodes: int, r
     }
 
 
-def _way_told(known: Presets, way: Way, sizes: Sequence[int], episodes: int, rounds: int) -> dict[str, object]:
+def _way_told(known: "Presets", way: "Way", sizes: Sequence[int], episodes: int, rounds: int) -> dict[str, object]:
     takes = known.takes(way, sizes, episodes, rounds)
     return {
         "model": way.model,
@@ -99,8 +97,14 @@ def _way_told(known: Presets, way: Way, sizes: Sequence[int], episodes: int, rou
 
 
 def _shown(
-    known: Presets, system: System, way: Way, sizes: Sequence[int], episodes: int, rounds: int
-) -> RenderableType:
+    known: "Presets", system: "System", way: "Way", sizes: Sequence[int], episodes: int, rounds: int
+) -> "RenderableType":
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from inspect_dining.planning.presets import pasteable
+
     takes = known.takes(way, sizes, episodes, rounds)
     head = Text.assemble((system.name, "bold"), f" ({system.table})")
     rows = Table.grid(padding=(0, 2, 0, 0))
@@ -129,7 +133,7 @@ def _shown(
     return Group(head, rows, *commands)
 
 
-def _tokens_in(tokens: int | None, way: Way) -> str:
+def _tokens_in(tokens: int | None, way: "Way") -> str:
     if tokens is None:
         return "unknown; play a few games and measure them with plan --log"
     return f"{tokens:,} at most, {way.prompt_tokens:,} a call [{way.prompt_source}]"

@@ -1,11 +1,13 @@
 """Options of the command line that several verbs share."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import TypeVar, get_args
 
 import click
 
 from inspect_dining.errors import BadInput
+from inspect_dining.limits import LIMITS, MOST_CALLS
 from inspect_dining.scorers.shaping import Throughput, Variance
 
 C = TypeVar("C", bound=Callable[..., object])
@@ -42,11 +44,56 @@ def options(*several: Callable[[C], C]) -> Callable[[C], C]:
     return decorate
 
 
+def counts(name: str) -> Callback[int]:
+    """A callback that reads a comma list of whole numbers within the `LIMITS` of a name, each given once."""
+    least, most = LIMITS[name]
+
+    def read(context: click.Context, parameter: click.Parameter, value: str | None) -> list[int] | None:
+        if value is None:
+            return None
+        found = [int(part) if re.fullmatch(r"[0-9]{1,18}", part.strip()) else -1 for part in value.split(",")]
+        if not all(least <= number <= most for number in found) or len(set(found)) < len(found):
+            shown = value if len(value) <= 60 else f"{value[:57]}..."
+            raise BadInput(
+                f"{parameter.opts[0]} {shown} is not accepted; expected: different whole numbers from {least:,} to "
+                f"{most:,}, such as {least} or {least},{least + 1}."
+            )
+        return found
+
+    return read
+
+
+def count(name: str) -> click.IntRange:
+    """The type of an option that is one whole number within the `LIMITS` of its name."""
+    return click.IntRange(*LIMITS[name])
+
+
+def refuse_endless(sizes: Sequence[int], rounds: int, games: int) -> None:
+    """Refuses scripted games that would not end.
+
+    Args:
+        sizes: Table sizes.
+        rounds: The horizon.
+        games: Games of each size, over all players.
+
+    Raises:
+        BadInput: There are more turns in them than one command may play.
+    """
+    turns = sum(sizes) * rounds * games
+    if turns > MOST_CALLS:
+        raise BadInput(
+            f"{turns:,} scripted turns are more than one command plays ({MOST_CALLS:,}): give fewer --episodes, a "
+            "smaller --n or fewer --rounds."
+        )
+
+
 size = options(
-    click.option("--n", type=click.IntRange(min=2), default=5, show_default=True, help="Seats."),
-    click.option("--rounds", type=click.IntRange(min=3), default=30, show_default=True, help="The horizon T."),
+    click.option(
+        "--n", "sizes", callback=counts("n"), default="5", show_default=True, help="Seats; several as 5,10,15."
+    ),
+    click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="The horizon T."),
 )
-"""`--n` and `--rounds` of one table size."""
+"""`--n` (the command gets a list of `sizes`) and `--rounds`."""
 shaped = options(
     click.option(
         "--shaping",

@@ -7,31 +7,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from inspect_dining.cli.options import as_json as json_option
-from inspect_dining.cli.options import numbers
+from inspect_dining.cli.options import count, counts
 from inspect_dining.errors import BadInput
-from inspect_dining.planning.plan import Plan, Tells, Tokens, plan, prices_from, tell, tokens_from
-from inspect_dining.statistics import ALPHA, POWER
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelCost
+    from rich.console import RenderableType
+
+    from inspect_dining.planning.plan import Plan, Tells
+
+ALPHA, POWER = 0.05, 0.8
+"""The defaults of `--alpha` and `--power`, those of `statistics`."""
 
 
 @click.command(name="plan")
 @click.option(
     "--n",
     "sizes",
-    callback=numbers(int, "whole numbers such as 5,10,15"),
+    callback=counts("n"),
     default="5,10,15",
     show_default=True,
     help="Table sizes.",
 )
-@click.option("--episodes", type=click.IntRange(min=1), default=30, show_default=True, help="Games of each size.")
-@click.option("--rounds", type=click.IntRange(min=3), default=30, show_default=True, help="The horizon T.")
+@click.option("--episodes", type=count("episodes"), default=30, show_default=True, help="Games of each size.")
+@click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="The horizon T.")
 @click.option(
     "--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="How often each game is played."
 )
@@ -72,6 +73,10 @@ def plan_command(
     Counts games and model calls, their tokens and cost where these can be known, the smallest difference between two
     models that the episodes of one size can tell, and how many episodes a wanted difference takes.
     """
+    from rich.console import Console
+
+    from inspect_dining.planning.plan import Tokens, plan, prices_from, tell, tokens_from
+
     if logs and (prompt_tokens or reply_tokens):
         raise BadInput("--log measures tokens; it does not go with --prompt-tokens or --reply-tokens.")
     prices = prices_from(price_file) if price_file else None
@@ -84,7 +89,11 @@ def plan_command(
         Console(highlight=False).print(_tables(planned, told, prices))
 
 
-def _tables(planned: Plan, told: Tells, prices: "dict[str, ModelCost] | None") -> RenderableType:
+def _tables(planned: "Plan", told: "Tells", prices: "dict[str, ModelCost] | None") -> "RenderableType":
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
     take = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     tells = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for table in (take, tells):

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from inspect_dining.cli.comparing import compare_logs, comparing
-from inspect_dining.errors import BadInput
+from inspect_dining.cli.comparing import check_output, compare_logs, comparing
 from inspect_dining.files import write
 
 
@@ -39,12 +38,11 @@ def report(
     LOGS are Inspect log files or folders of them. The file holds the tables of `compare`, deadlock against n, survival,
     meals by seat, contrasts, the audit of the reward used, and games round by round.
     """
-    from inspect_dining.analysis.show.report import page
-
-    if not output.parent.is_dir():
-        raise BadInput(f"{output} cannot be written: there is no folder {output.parent}.")
+    check_output(output, ".html", ".htm")
     collection, found, shaped = compare_logs(
         logs, primary, baseline, separate, shaping, weights, throughput, variance, ladder_episodes
     )
+    from inspect_dining.analysis.show.report import page
+
     write(output, page(collection, found, title, chosen, shaped))
     click.echo(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB).")

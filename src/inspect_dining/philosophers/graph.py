@@ -8,7 +8,6 @@ never answers one; reading the reply and moving the table belong to the dinner.
 
 from collections.abc import Awaitable, Callable
 from functools import cache
-from importlib import import_module
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -18,6 +17,7 @@ from inspect_ai.tool import ToolInfo, ToolParams
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.prompts import TOOLS
+from inspect_dining.user_code import load_attribute
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
@@ -88,17 +88,16 @@ def load_philosopher(name: str | None) -> Decide:
         return philosopher()
     if not isinstance(name, str):
         raise BadInput(f"philosopher={name!r} is not accepted: give package.module:name of a graph or an agent.")
-    module, _, attribute = name.partition(":")
-    try:
-        found: object = getattr(import_module(module), attribute) if attribute else None
-    except (ImportError, AttributeError, ValueError) as error:
-        raise BadInput(f"The philosopher {name!r} cannot be imported: {error}.") from error
+    found = load_attribute(name, "philosopher")
     from langchain_core.runnables import Runnable
 
     if isinstance(found, Runnable):
         return _by_graph(name, found)
     if callable(found):
-        agent: object = found if _awaits(found) else found()
+        try:
+            agent: object = found if _awaits(found) else found()
+        except Exception as error:  # a function of the user's own may raise anything
+            raise BadInput(f"The philosopher {name!r} cannot be made: {type(error).__name__}: {error}.") from error
         if callable(agent) and _awaits(agent):
             return _by_agent(name, agent)
     raise BadInput(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache, partial, reduce
-from importlib import import_module
+from inspect import signature
 from itertools import pairwise
 from math import isfinite, log
 from operator import add
@@ -16,6 +16,7 @@ from typing import Literal, get_args
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.optimum import best_meals
 from inspect_dining.table.record import Record
+from inspect_dining.user_code import load_attribute
 
 Throughput = Literal["seat_rounds", "optimum"]
 Variance = Literal["population", "sample"]
@@ -262,19 +263,21 @@ def _four(weights: Sequence[object] | None) -> Weights:
 
 
 def _imported(name: str) -> Callable[[Terms], float]:
-    module, colon, attribute = name.partition(":")
-    if not colon:
+    if ":" not in name:
         near = get_close_matches(name, SHAPINGS, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise ValueError(
             f"There is no shaping {name!r}.{hint} Accepted: {', '.join(SHAPINGS)}, or package.module:function."
         )
-    try:
-        function = getattr(import_module(module), attribute)
-    except Exception as error:  # a module of the user's own may raise anything while it is imported
-        raise ValueError(f"The shaping {name!r} cannot be imported: {type(error).__name__}: {error}.") from error
+    function = load_attribute(name, "shaping")
     if not callable(function):
         raise ValueError(f"The shaping {name!r} is no function; a function that takes Terms is expected.")
+    try:
+        signature(function).bind(None)
+    except TypeError as error:
+        raise ValueError(f"The shaping {name!r} must be a function of one argument, the Terms: {error}.") from None
+    except ValueError:  # a built-in function without a signature
+        pass
 
     def reward_of(episode: Terms) -> float:
         value: object = function(episode)
@@ -285,6 +288,15 @@ def _imported(name: str) -> Callable[[Terms], float]:
     return reward_of
 
 
-def reward(record: Record, name: str = "paper") -> float:
-    """The reward of a finished episode under the shaping of a name (see `shaping`)."""
+def reward(record: Record, name: str | Callable[[Terms], float] = "paper") -> float:
+    """The reward of a finished episode.
+
+    Args:
+        record: The record of the episode.
+        name: The name of a shaping (see `shaping`), or a `Shaping` or function that takes `Terms`.
+    """
+    if isinstance(name, Shaping):
+        return name(terms(record))
+    if callable(name):
+        return Shaping(getattr(name, "__name__", "own"), name)(terms(record))
     return shaping(name)(terms(record))

@@ -39,9 +39,8 @@ class Game:
         Raises:
             ValueError: The seed is not a whole number from 0 to 2**64 - 1.
         """
-        check_seed(seed)
         self.rules = rules
-        self.seed = seed
+        self.seed = check_seed(seed)
         self.table = Table.empty(rules.n)
         self.ended: str | None = None
         self._seats = tuple(range(rules.n))
@@ -119,6 +118,9 @@ def play(rules: Rules, players: str | Player | Sequence[str | Player], seed: int
         ValueError: An unknown player, the wrong number of players, a seed that is not a whole number from 0 to
             2**64 - 1, or a player's answer that is no action.
     """
+    if not isinstance(rules, Rules):
+        raise ValueError(f"play({rules!r}, ...) is not accepted: give the rules of the game, such as Rules(n=5).")
+    seed = check_seed(seed)
     deciders = [_decider(player, seed, epoch) for player in _one_each(players, rules.n)]
     game = Game(rules, seed)
     while game.ended is None:
@@ -130,6 +132,11 @@ def play(rules: Rules, players: str | Player | Sequence[str | Player], seed: int
 def _one_each(players: str | Player | Sequence[str | Player], n: int) -> list[str | Player]:
     if isinstance(players, str) or callable(players):
         return [players] * n
+    given: object = players
+    if not isinstance(given, Sequence) or not all(isinstance(one, str) or callable(one) for one in given):
+        raise ValueError(
+            f"players={players!r} is not accepted: give the name of a scripted player or a callable, or a list of them."
+        )
     if len(players) != n:
         raise ValueError(f"{len(players)} players were given for {n} seats; give one for all, or one for each seat.")
     return list(players)

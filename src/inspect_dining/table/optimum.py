@@ -10,6 +10,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from inspect_dining.table.rules import is_whole, plain_int
+
 Values = NDArray[np.int16]
 
 _UNCLAIMED, _OF_RIGHT_SEAT, _OF_LEFT_SEAT = 0, 1, 2
@@ -92,10 +94,14 @@ def best_meals(n: int, rounds: int) -> Best:
         The number of meals and whether it is exact.
 
     Raises:
-        ValueError: n is below 2 or rounds below 1.
+        ValueError: n is no whole number of at least 2, or rounds none of at least 1.
     """
-    if n < 2 or rounds < 1:
-        raise ValueError(f"best_meals(n={n}, rounds={rounds}): n must be at least 2 and rounds at least 1.")
+    seats, horizon = plain_int(n), plain_int(rounds)
+    if not is_whole(seats) or not is_whole(horizon) or seats < 2 or horizon < 1:
+        raise ValueError(
+            f"best_meals(n={n!r}, rounds={rounds!r}): n must be a whole number of at least 2, rounds one of at least 1."
+        )
+    n, rounds = seats, horizon
     gains = _GAINS.get(n, "")
     if rounds <= len(gains):
         return Best(sum(map(int, gains[:rounds])), exact=True)

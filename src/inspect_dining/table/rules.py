@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
+from numbers import Integral
 from typing import Literal, TypeGuard, TypeVar, get_args
 
 T = TypeVar("T")
@@ -49,9 +50,12 @@ class Rules:
     hint: Hint = "none"
 
     def __post_init__(self) -> None:
-        _whole_number("n", self.n, 2, "a table needs two seats at least")
-        _whole_number("rounds", self.rounds, 3, "a first meal takes three rounds")
-        _whole_number("patience", self.patience, 1, "it counts the rounds that make a deadlock")
+        for name, least, reason in (
+            ("n", 2, "a table needs two seats at least"),
+            ("rounds", 3, "a first meal takes three rounds"),
+            ("patience", 1, "it counts the rounds that make a deadlock"),
+        ):
+            object.__setattr__(self, name, _whole_number(name, getattr(self, name), least, reason))
         for name, accepted in OPTIONS.items():
             value = getattr(self, name)
             if value not in accepted:
@@ -89,21 +93,32 @@ def is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def check_seed(seed: object) -> None:
-    """Refuses what is no episode seed.
+def plain_int(value: object) -> object:
+    """A whole number of another library, such as numpy's, as Python's own; anything else as it is."""
+    if isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, Integral) else value
+
+
+def check_seed(seed: object) -> int:
+    """An episode seed as a plain number.
 
     Raises:
         ValueError: The seed is not a whole number from 0 to 2**64 - 1, in a sentence.
     """
-    if not is_whole(seed) or not 0 <= seed < 2**64:
+    number = plain_int(seed)
+    if not is_whole(number) or not 0 <= number < 2**64:
         raise ValueError(f"seed={seed!r} is not accepted: a seed must be a whole number from 0 to 2**64 - 1.")
+    return number
 
 
-def _whole_number(name: str, value: object, least: int, reason: str) -> None:
+def _whole_number(name: str, value: object, least: int, reason: str) -> int:
+    value = plain_int(value)
     if not is_whole(value) or value < least:
         raise ValueError(
             f"{name}={value!r} is not accepted: {name} must be a whole number of at least {least} ({reason})."
         )
+    return value
 
 
 def sample_id(n: int, seed: int, episode: int) -> str:

@@ -5,7 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from inspect_dining.errors import BadInput
-from inspect_dining.table.rules import is_whole
+from inspect_dining.limits import LIMITS
+from inspect_dining.table.rules import is_whole, plain_int
+
+NO_MODEL = "none/none"
+"""What Inspect calls the model of a run that was given none."""
 
 
 def refuse_unknown(given: Iterable[str], accepted: Sequence[str]) -> None:
@@ -29,33 +33,49 @@ def items(value: object) -> list[object]:
     return [value]
 
 
-def whole_numbers(name: str, value: object, least: int) -> list[int]:
+def whole_numbers(name: str, value: object) -> list[int]:
     """Distinct whole numbers from a list, a comma string or a single value.
 
     Raises:
-        BadInput: One is no whole number of at least `least`, or comes twice.
+        BadInput: One is no whole number within the `LIMITS` of its name, or comes twice.
     """
-    numbers = [int(v) if isinstance(v, str) and re.fullmatch(r"\d+", v) else v for v in items(value)]
-    whole = [number for number in numbers if is_whole(number) and number >= least]
+    least, most = LIMITS[name]
+    numbers = [int(v) if isinstance(v, str) and re.fullmatch(r"[0-9]{1,20}", v) else plain_int(v) for v in items(value)]
+    whole = [number for number in numbers if is_whole(number) and least <= number <= most]
     if not numbers or len(whole) < len(numbers):
         raise BadInput(
-            f"{name}={value!r} is not accepted: {name} must be a whole number of at least {least}, or several of them "
-            f"such as {name}=5,10,15."
+            f"{name}={shorten(value)} is not accepted: {name} must be a whole number from {least:,} to {most:,}, or "
+            f"several of them such as {name}=5,10,15."
         )
     if len(set(whole)) < len(whole):
-        raise BadInput(f"{name}={value!r} names a number twice; give each one once.")
+        raise BadInput(f"{name}={shorten(value)} names a number twice; give each one once.")
     return whole
 
 
-def whole_number(name: str, value: object, least: int) -> int:
-    """One whole number of at least `least`.
+def whole_number(name: str, value: object) -> int:
+    """One whole number within the `LIMITS` of its name.
 
     Raises:
         BadInput: It is not.
     """
-    if not is_whole(value) or value < least:
-        raise BadInput(f"{name}={value!r} is not accepted: {name} must be a whole number of at least {least}.")
-    return value
+    least, most = LIMITS[name]
+    number = plain_int(value)
+    if isinstance(number, str) and re.fullmatch(r"[0-9]{1,20}", number):
+        number = int(number)
+    if not is_whole(number) or not least <= number <= most:
+        raise BadInput(
+            f"{name}={shorten(value)} is not accepted: {name} must be a whole number from {least:,} to {most:,}."
+        )
+    return number
+
+
+def shorten(value: object) -> str:
+    """A value as it is shown in a message, without more than its first letters."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def truth(name: str, value: object) -> bool:
@@ -102,3 +122,21 @@ def refuse_odd_roles(roles: Mapping[str, object], smallest: int) -> None:
             )
         if isinstance(bound, list):
             raise BadInput(f"The role {role} is bound to {len(bound)} models; a seat takes one.")
+
+
+def refuse_missing_model(model: str | None, roles: Mapping[str, object], largest: int) -> None:
+    """Refuses a run in which some seat has no model.
+
+    Args:
+        model: The model of the run, `none/none` for none, or None where it is not known yet.
+        roles: The model roles of the evaluation.
+        largest: The largest table's n.
+
+    Raises:
+        BadInput: There is no model, and a seat without a role would need one.
+    """
+    if model == NO_MODEL and not all(f"seat_{seat}" in roles for seat in range(largest)):
+        raise BadInput(
+            "No model was given: add --model, such as --model openai/gpt-5, or --model dining/odd_even for a scripted "
+            "player that needs no key."
+        )

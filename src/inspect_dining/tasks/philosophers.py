@@ -7,10 +7,11 @@ from math import isfinite
 import click
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig, model_roles
+from inspect_ai.model import GenerateConfig, get_model, model_roles
 from inspect_ai.viewer import SampleScoreView, ScoreColorScale, TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from inspect_dining.errors import BadInput
+from inspect_dining.limits import MOST_CALLS
 from inspect_dining.philosophers.prompts import prompt_hash
 from inspect_dining.scorers import scores
 from inspect_dining.scorers.catalogue import PRIMARY, SCORES, ScoreDefinition
@@ -21,6 +22,7 @@ from inspect_dining.solvers.seat import MAX_TOKENS, Memory
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties, sample_id
 from inspect_dining.tasks.arguments import (
     numbers,
+    refuse_missing_model,
     refuse_odd_roles,
     refuse_unknown,
     truth,
@@ -81,9 +83,11 @@ def philosophers(
     accepted = [name for name in inspect.signature(philosophers).parameters if name != "unknown"]
     refuse_unknown((name for name in unknown if name != "model"), accepted)
     refuse_setting()
-    sizes = whole_numbers("n", n, 2)
+    sizes = whole_numbers("n", n)
     refuse_odd_roles(model_roles(), min(sizes))
-    games, family = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
+    refuse_missing_model(model_of_the_run(), model_roles(), max(sizes))
+    games, family = whole_number("episodes", episodes), whole_number("seed", seed)
+    rounds, patience = whole_number("rounds", rounds), whole_number("patience", patience)
     kept, four = accept_memory(memory), numbers("weights", weights)
     try:
         tables = [
@@ -94,7 +98,7 @@ def philosophers(
     except ValueError as error:
         raise BadInput(str(error)) from None
     solver = dinner(memory=kept, rescue=truth("rescue", rescue), philosopher=philosopher)
-    _announce(tables, games)
+    announce(tables, games)
     return Task(
         dataset=MemoryDataset(
             [_sample(rules, family, episode) for rules in tables for episode in range(games)], name="philosophers"
@@ -119,10 +123,28 @@ def _sample(rules: Rules, seed: int, episode: int) -> Sample:
     )
 
 
-def _announce(tables: list[Rules], games: int) -> None:
+def model_of_the_run() -> str | None:
+    """The name of the model that Inspect was given, `none/none` for none, or None where there is no run yet."""
+    try:
+        return str(get_model())
+    except ValueError:  # a task that is made in Python gets its model later
+        return None
+
+
+def announce(tables: list[Rules], games: int) -> None:
+    """Says how many games and model calls are coming.
+
+    Raises:
+        BadInput: They are more than a run may plan.
+    """
     calls = sum(games * rules.n * rules.rounds for rules in tables)
+    if calls > MOST_CALLS:
+        raise BadInput(
+            f"{calls:,} model calls are more than a run may plan ({MOST_CALLS:,}): give fewer games, seats or rounds."
+        )
     sizes = ", ".join(str(rules.n) for rules in tables)
-    what = f"{games * len(tables):,} games (n = {sizes}), at most {calls:,} model calls an epoch"
+    count = games * len(tables)
+    what = f"{count:,} game{'s' * (count != 1)} (n = {sizes}), at most {calls:,} model calls an epoch"
     click.echo(f"inspect_dining: {what}.", err=True)
 
 

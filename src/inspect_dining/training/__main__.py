@@ -24,7 +24,9 @@ def _keys(command: C) -> C:
     return command
 
 
-@click.group(invoke_without_command=True, context_settings={"show_default": True})
+@click.group(
+    invoke_without_command=True, context_settings={"show_default": True, "help_option_names": ["-h", "--help"]}
+)
 @click.option("--recipe", "recipe_name", default=None, help=f"{', '.join(builtin())}, or a YAML file.")
 @click.option("--preset", default=None, help="Another word for --recipe: quick (the default) or full.")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="The run directory.")
@@ -65,6 +67,9 @@ def main(
         recipe = RunDir(out).recipe()
     else:
         recipe = load(recipe_name or preset or ("quick" if "model" not in changes else "corrected"), changes)
+        if Path(recipe.model).is_dir():
+            # so that --resume finds it from any folder
+            recipe = recipe.model_copy(update={"model": str(Path(recipe.model).resolve())})
     processes, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     if processes > 1 and out is None:
         raise BadInput("Several processes need one run directory between them: give --out RUN.")
@@ -77,7 +82,7 @@ def main(
         beside = tiny and recipe.name != "paper"
     # The control beside the run is one process's work.
     beside = beside and processes == 1
-    session.whole(recipe, path, Console(quiet=rank > 0), resume=resume, beside=beside)
+    session.whole(recipe, path, Console(quiet=rank > 0, markup=False), resume=resume, beside=beside)
 
 
 @main.command()
@@ -100,7 +105,7 @@ def ablate(recipe_name: str, seeds: str, settings: Sequence[str], jobs: int, out
         numbers = [int(seed) for seed in seeds.split(",")]
     except ValueError:
         raise BadInput(f"--seeds {seeds} is not read; whole numbers are expected, such as 21,22,23.") from None
-    console = Console()
+    console = Console(markup=False)
     found = ablation.ablate(recipe, numbers, out, jobs=jobs, told=console.print)
     console.print(ablation.table(found, recipe, numbers))
     ablation.written(found, out / "ablation.json")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -19,6 +20,9 @@ from inspect_dining.scorers.terms import terms
 from inspect_dining.table.moves import Action, Kind, Outcome, Turn
 from inspect_dining.table.narration import ending, forks
 from inspect_dining.table.record import Record, Round, replay
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
 
 _LONG = {
     Action.PICK_UP_LEFT: "+left",
@@ -38,14 +42,15 @@ _SHORT = {
 }
 _STYLES = {Outcome.DONE: "", Outcome.LOST_TIE: "yellow", Outcome.NO_EFFECT: "red", Outcome.LOST: "magenta"}
 _MARKS = {Outcome.DONE: "", Outcome.LOST_TIE: " tie", Outcome.NO_EFFECT: " no", Outcome.LOST: ""}
+_SHORT_MARKS = {Outcome.DONE: "", Outcome.LOST_TIE: "~", Outcome.NO_EFFECT: "!", Outcome.LOST: ""}
 _LEGEND = (
     "+ picks up, - puts down; tie: the neighbour got the fork; no: the rules do not allow it now; ● ○: which forks "
     "the seat then holds, left and right; *: one of several calls, or a call read from text. A turn without an action "
     "shows its kind."
 )
 _SHORT_LEGEND = (
-    "+l +r picks up, -l -r puts down, E eats, · thinks, ? no action; yellow: the neighbour got the fork; red: the "
-    "rules do not allow it now; ● ○: which forks the seat then holds, left and right."
+    "+l +r picks up, -l -r puts down, E eats, · thinks, ? no action; ~: the neighbour got the fork; !: the rules do "
+    "not allow it now; ● ○: which forks the seat then holds, left and right."
 )
 
 
@@ -70,31 +75,65 @@ class Shown:
     more: str = ""
 
 
-def shown(log: Path | str, sample: str | None = None, epoch: int | None = None) -> Shown:
+def shown(log: Path | str, sample: str | None = None, epoch: int | None = None, model: str | None = None) -> Shown:
     """Finds a game.
 
     Args:
         log: A log file, a folder of logs, or a file with the JSON of one record.
         sample: A sample id; the first game where None.
         epoch: An epoch; the first that there is where None.
+        model: A part of the model's name; any model where None.
+
+    Returns:
+        The game; of several logs that hold it, that of the newest.
 
     Raises:
         BadInput: There is no such game, in a sentence.
     """
     bare = _bare(Path(log))
     if bare is not None:
-        if sample is not None or epoch is not None:
-            raise BadInput(f"{log} is a single record: leave --sample and --epoch out.")
+        if sample is not None or epoch is not None or model is not None:
+            raise BadInput(f"{log} is a single record: leave --sample, --epoch and --model out.")
         return Shown(bare, str(log))
     from inspect_dining.analysis.inputs.collection import games
 
-    episode = next(games(log, sample, epoch))
+    holding = _holding(log, sample, model)
+    newest = holding[0].location if holding else str(log)
+    episode = next(games(newest, sample, epoch))
     record = episode.record
     assert record is not None, "games have records"
     name = labels_of([episode.run.player])[episode.run.player]
-    others = sum(episode.run.sizes.values()) - 1
-    more = f"The first of {others + 1} games; choose with --sample and --epoch." if others and sample is None else ""
-    return Shown(record, f"{name}, {episode.sample}, epoch {episode.epoch}", episode.run.shaping, more)
+    notes = []
+    if len(holding) > 1:
+        others = ", ".join(f"{one.location.rsplit('/', 1)[-1]} ({one.eval.model})" for one in holding[1:4])
+        others += f" and {len(holding) - 4} more" if len(holding) > 4 else ""
+        notes.append(
+            f"{len(holding)} logs hold {sample or 'games'}; this is the newest, {newest.rsplit('/', 1)[-1]}. Others: "
+            f"{others}. Choose with --model, or name a file."
+        )
+    count = sum(episode.run.sizes.values())
+    if count > 1 and sample is None:
+        notes.append(f"The first of {count} games; choose with --sample and --epoch.")
+    return Shown(record, f"{name}, {episode.sample}, epoch {episode.epoch}", episode.run.shaping, " ".join(notes))
+
+
+def _holding(log: Path | str, sample: str | None, model: str | None) -> "list[EvalLog]":
+    """The headers of the logs that hold a game, the newest first.
+
+    Raises:
+        BadInput: No log is of that model.
+    """
+    from inspect_dining.analysis.inputs.log_files import find, head
+
+    notes: list[str] = []
+    heads = [header for source in find([log], notes) if (header := head(source, notes)) is not None]
+    holding = [one for one in heads if sample is None or sample in map(str, one.eval.dataset.sample_ids or [])]
+    if model is not None:
+        names = sorted({one.eval.model for one in holding})
+        holding = [one for one in holding if model in one.eval.model]
+        if names and not holding:
+            raise BadInput(f"--model {model} names no model; the logs are of {', '.join(names)}.")
+    return sorted(holding, key=lambda one: one.eval.created, reverse=True)
 
 
 def game(show: Shown, width: int) -> RenderableType:
@@ -111,7 +150,7 @@ def game(show: Shown, width: int) -> RenderableType:
     for round in rounds:
         widths = [max(least, len(_cell(round, seat, long=True))) for seat, least in enumerate(widths)]
     long = _FRAME + sum(widths) + 2 * n <= width
-    block = n if long else max(1, (width - _FRAME) // 5)
+    block = n if long else max(1, (width - _FRAME) // 6)
     tables: list[RenderableType] = []
     for first in range(0, n, block):
         tables += [_table(rounds, range(first, min(n, first + block)), long), ""]
@@ -147,7 +186,7 @@ def _cell(round: Round, seat: int, long: bool) -> Text:
         word, style = ("EAT", "bold green") if long else ("E", "bold green")
     else:
         extra = "" if turn.reading.kind is Kind.ACTION else "*"
-        word = f"{_LONG[action]}{extra}{_MARKS[turn.outcome]}" if long else _SHORT[action]
+        word = f"{_LONG[action]}{extra}{_MARKS[turn.outcome]}" if long else _SHORT[action] + _SHORT_MARKS[turn.outcome]
     return Text.assemble(held, " " if long else "", (word, style))
 
 
