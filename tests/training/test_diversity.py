@@ -12,6 +12,7 @@ from inspect_dining.table import Rules
 from inspect_dining.training.learn import diversity
 from inspect_dining.training.learn.diversity import apart, first_replies, information, pull
 from inspect_dining.training.learn.objective import Group
+from inspect_dining.training.learn.scoring import PlainRows
 from inspect_dining.training.learn.updates import Updater
 from inspect_dining.training.play.rollouts import Dinner, Play
 
@@ -108,4 +109,4 @@ def test_it_lets_go_where_seats_are_apart(groups: list[Group], seated: Dinner, m
 
 def test_no_bonus_is_told_as_none(seated: Dinner, groups: list[Group]) -> None:
     assert Updater(seated.policy, Accelerator(cpu=True)).gradient([]).information is None
-    assert pull(seated.policy, apart([], [], 1, 1.0), 100) == 0.0
+    assert pull(PlainRows(seated.policy, 100), apart([], [], 1, 1.0)) == 0.0

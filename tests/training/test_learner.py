@@ -91,7 +91,7 @@ def test_micro_batches_and_the_order_of_pairs_change_nothing(learner: Updater, s
     made = pairs(played(seated))
     learner.gradient(made, ENTROPY)
     whole = gradients(learner.policy.model)
-    learner.micro_tokens = 60
+    learner.rows.micro_tokens = 60
     learner.gradient(made[::-1], ENTROPY)
     close(gradients(learner.policy.model), whole)
 

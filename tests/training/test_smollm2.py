@@ -9,14 +9,22 @@ from zipfile import ZipFile
 
 import pytest
 import torch
+from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
 from inspect_ai import eval as inspect_eval
 from inspect_ai.model import GenerateConfig, get_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
 from inspect_dining.scorers.terms import terms
+from inspect_dining.table import Rules
+from inspect_dining.table.game import Game
 from inspect_dining.table.moves import LOST
 from inspect_dining.table.record import RECORD, Record, replay
 from inspect_dining.tasks import philosophers
+from inspect_dining.training.learn.objective import Pair
+from inspect_dining.training.learn.scoring import PackedRows, PlainRows, choose_rows
+from inspect_dining.training.learn.updates import Updater
+from inspect_dining.training.play.loading import dinner, load, with_adapters
+from inspect_dining.training.recipe import Recipe
 
 pytestmark = pytest.mark.slow
 FETCHED = Path(__file__).parents[2] / ".smollm2"
@@ -63,3 +71,30 @@ def test_a_real_language_model_plays_a_whole_game(smollm2: Path, tmp_path: Path)
     assert terms(record).lost_turns == pytest.approx(lost / len(turns))
     assert sample.scores is not None
     assert sample.scores["lost_turns"].value == pytest.approx(lost / len(turns))
+
+
+def test_packed_rows_have_the_gradient_of_plain_rows_on_real_weights(smollm2: Path) -> None:
+    """Grouped key-value heads, LoRA on all linear layers, float32, real prompts with most of their text in common."""
+    base, tokenizer = load(str(smollm2))
+    recipe = Recipe(lora_rank=8)
+    model = with_adapters(base, recipe)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "lora_B" in name:
+                parameter.normal_(std=0.02, generator=torch.Generator().manual_seed(1))
+    table = dinner(model, tokenizer, recipe)
+    assert choose_rows(table.policy, 2048)[1] is None
+    game = Game(Rules(n=5, rounds=7), 0)
+    prompts = table.prompts([(game.rules, game.view(seat)) for seat in range(4)])
+    replies = table.policy.prompts.encode(['<tool_call>\n{"name": "eat"', '<tool_call>\n{"name": "think"'])
+    pairs = [(prompt, reply) for prompt in prompts for reply in replies]
+    given = [Pair(*pair, (-5.0,) * len(pair[1]), (-1.0) ** i, 0.1) for i, pair in enumerate(pairs)]
+    found = []
+    for kind in (PackedRows, PlainRows):
+        updater = Updater(table.policy, Accelerator(cpu=True))
+        updater.rows = kind(table.policy, 2048)
+        update = updater.gradient(given, -0.03)
+        found.append((update.tokens, torch.cat([p.grad.flatten() for p in updater.trained if p.grad is not None])))
+    (packed_tokens, packed), (plain_tokens, plain) = found
+    assert float((packed - plain).norm()) <= 1e-4 * float(plain.norm())
+    assert packed_tokens * 4 < plain_tokens

@@ -71,7 +71,7 @@ def choose_learner(parts: Parts) -> Learner:
         return art_learner.ArtLearner(
             parts.recipe, parts.base, parts.folder / "art", parts.dinner.policy, parts.tokenizer, parts.tell
         )
-    return TorchLearner(parts.recipe, parts.dinner.policy, parts.accelerator, choose_credit(parts))
+    return TorchLearner(parts.recipe, parts.dinner.policy, parts.accelerator, choose_credit(parts), parts.tell)
 
 
 def choose_credit(parts: Parts) -> Credit:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.learn.objective import Group
-from inspect_dining.training.play.policy import Policy
+from inspect_dining.training.learn.scoring import Rows
 
 ENOUGH = 0.1
 """Nats of information at which the bonus ends."""
@@ -96,36 +96,39 @@ def information(logps: Tensor) -> Tensor:
     return (each.exp() * each).sum(-1).mean() - (mean.exp() * mean).sum()
 
 
-def pull(policy: Policy, given: Apart, micro_tokens: int) -> float:
+def pull(rows: Rows, given: Apart, device: torch.device | None = None) -> float:
     """Adds the gradient of the bonus to the parameters' `grad`.
 
     The log-probabilities of all seats are computed first and their gradients taken; these then weigh the replies in a
-    second pass, so that no more than `micro_tokens` tokens are held at once.
+    second round of passes, so that no more than a pass is held at once.
+
+    Args:
+        rows: How replies are scored.
+        given: What is pulled apart.
+        device: Where the model is.
 
     Returns:
         The information as it is, in nats, over this process's openings; its share of the whole step's mean.
     """
-    total = 0.0
+    pairs = [(prompt, reply) for opening in given.openings for prompt in opening.prompts for reply in given.replies]
+    owners = torch.tensor([number for number, (_, reply) in enumerate(pairs) for _ in reply], device=device)
+    logps = torch.zeros(len(pairs), dtype=torch.float64, device=device)
+    with torch.no_grad():
+        for part in rows.passes(pairs):
+            logps.index_add_(0, owners[part.index], part.logps.double())
+    total, start = 0.0, 0
+    weights = torch.zeros_like(logps)
     for opening in given.openings:
-        rows = [(prompt, reply) for prompt in opening.prompts for reply in given.replies]
-        size = max(1, micro_tokens // max(len(prompt) + len(reply) for prompt, reply in rows))
-        chunks = [rows[i : i + size] for i in range(0, len(rows), size)]
-        with torch.no_grad():
-            flat = torch.cat([_logps(policy, chunk) for chunk in chunks])
-        table = flat.view(len(opening.prompts), len(given.replies)).requires_grad_()
+        end = start + len(opening.prompts) * len(given.replies)
+        table = logps[start:end].view(-1, len(given.replies)).requires_grad_()
         found = information(table)
         total += opening.share * float(found.detach())
-        if float(found.detach()) >= ENOUGH:
-            continue
-        (slope,) = torch.autograd.grad(found, table)
-        weights = (-given.coefficient * opening.share * slope).flatten()
-        for start, chunk in zip(range(0, len(rows), size), chunks, strict=True):
-            weighed = (weights[start : start + size] * _logps(policy, chunk)).sum()
+        if float(found.detach()) < ENOUGH:
+            (slope,) = torch.autograd.grad(found, table)
+            weights[start:end] = (-given.coefficient * opening.share * slope).flatten()
+        start = end
+    if weights.any():
+        for part in rows.passes(pairs):
+            weighed = (weights[owners[part.index]].to(part.logps) * part.logps).sum()
             weighed.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return total
-
-
-def _logps(policy: Policy, rows: Sequence[tuple[Ids, Ids]]) -> Tensor:
-    """The log-probability of each whole reply."""
-    logps, _, exists = policy.logps(rows)
-    return (logps * exists).sum(1)

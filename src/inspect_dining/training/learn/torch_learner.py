@@ -1,5 +1,6 @@
 """The learner in this process: credit for every turn, pairs weighed by it, and steps of Adam on them."""
 
+from collections.abc import Callable
 from statistics import fmean
 
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
@@ -25,13 +26,18 @@ class TorchLearner:
 
     url = ""
 
-    def __init__(self, recipe: Recipe, policy: Policy, accelerator: Accelerator, credit: Credit) -> None:
-        """Takes the policy that is trained, on its device."""
+    def __init__(
+        self, recipe: Recipe, policy: Policy, accelerator: Accelerator, credit: Credit, tell: Callable[[str], None]
+    ) -> None:
+        """Takes the policy that is trained, on its device, and who hears what is unusual."""
+        self._tell = tell
         self.recipe, self.accelerator, self.credit = recipe, accelerator, credit
         self.updater = Updater(policy, accelerator, cap=recipe.cap, clip=recipe.clip, micro_tokens=recipe.micro_tokens)
 
     def begin(self, step: int, restarts: int) -> None:
-        """Nothing runs beside this process."""
+        """Nothing runs beside this process; says it where the model does not allow the cheap way."""
+        if self.updater.plain:
+            self._tell(self.updater.plain)
 
     def learn(self, lesson: Lesson) -> Row:
         """Takes the updates of a step."""
@@ -56,6 +62,7 @@ class TorchLearner:
         row: Row = {
             "dead_groups": fmean(dead),
             "pairs": len(weighed),
+            "tokens": sum(update.tokens for update in made),
             "gradient": fmean(update.gradient for update in made) if made else 0.0,
             "entropy": made[0].entropy if made else 0.0,
             "off": made[0].off if made else 0.0,

@@ -1,7 +1,7 @@
 """Updates: torch, peft and accelerate turn weighted pairs into steps of Adam.
 
 Every process computes the gradient of its own share of the games; the shares are summed over processes, so that any
-number of them does the same arithmetic as one. Micro-batches are cut by their number of tokens.
+number of them does the same arithmetic as one. How replies are scored, pass by pass, is the matter of `scoring`.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships n
 from inspect_dining.errors import BadInput
 from inspect_dining.training.learn.diversity import Apart, pull
 from inspect_dining.training.learn.objective import Pair
+from inspect_dining.training.learn.scoring import choose_rows
 from inspect_dining.training.play.policy import Policy, parameters
 
 
@@ -22,6 +23,7 @@ class Update:
 
     Attributes:
         pairs: Pairs trained in this process.
+        tokens: Tokens computed for them in this process, padding included, the bonus aside.
         gradient: Norm of the gradient before clipping.
         entropy: Mean entropy of a reply in nats, weighed as the turns are.
         off: Mean absolute difference of log-probabilities between learner and sampler, a token.
@@ -29,6 +31,7 @@ class Update:
     """
 
     pairs: int
+    tokens: int
     gradient: float
     entropy: float
     off: float
@@ -41,6 +44,8 @@ class Updater:
     Attributes:
         policy: The policy.
         optimizer: Adam without weight decay.
+        rows: How replies are scored.
+        plain: Why replies are scored as plain rows, in a sentence; None where they are packed.
     """
 
     def __init__(
@@ -61,13 +66,13 @@ class Updater:
             cap: Where importance weights are truncated.
             clip: The largest norm of a gradient.
             betas: Adam's.
-            micro_tokens: The most tokens, padding included, in one backward pass.
+            micro_tokens: The most tokens, padding included, in one backward pass; a single row may be longer.
         """
         self.policy = policy
         self.accelerator = accelerator
         self.cap = cap
         self.clip = clip
-        self.micro_tokens = micro_tokens
+        self.rows, self.plain = choose_rows(policy, micro_tokens, accelerator.autocast)
         self.trained = parameters(policy.model)
         self.optimizer = torch.optim.Adam(self.trained, lr=0.0, betas=betas)
 
@@ -81,30 +86,34 @@ class Updater:
         """
         self.policy.model.train()
         self.optimizer.zero_grad(set_to_none=True)
-        spread = off = tokens = shares = 0.0
-        for batch in self._micro_batches(given):
-            with self.accelerator.autocast():
-                logps, entropies, exists = self.policy.logps([(p.prompt, p.reply) for p in batch], entropy != 0.0)
-            width = logps.shape[1]
-            sampled = _like(logps, [[0.0] * (width - len(p.logps)) + list(p.logps) for p in batch])
-            weight = _like(logps, [p.weight for p in batch])
-            share = _like(logps, [p.share for p in batch])
-            ratio = (logps.detach() - sampled).exp().clamp(max=self.cap)
-            loss = -(weight[:, None] * ratio * logps * exists).sum()
-            each = (entropies * exists).sum(1)
+        spread = off = 0.0
+        computed = 0
+        lengths = [len(pair.reply) for pair in given]
+        sampled, weights, shares = (
+            torch.tensor(numbers, dtype=torch.float64, device=self.accelerator.device)
+            for numbers in (
+                [logp for pair in given for logp in pair.logps],
+                [pair.weight for pair, length in zip(given, lengths, strict=True) for _ in range(length)],
+                [pair.share for pair, length in zip(given, lengths, strict=True) for _ in range(length)],
+            )
+        )
+        for part in self.rows.passes([(pair.prompt, pair.reply) for pair in given], entropy != 0.0):
+            drawn, weight, share = (numbers[part.index].to(part.logps) for numbers in (sampled, weights, shares))
+            ratio = (part.logps.detach() - drawn).exp().clamp(max=self.cap)
+            loss = -(weight * ratio * part.logps).sum()
             if entropy:
-                loss = loss - entropy * (share * each).sum()
+                loss = loss - entropy * (share * part.entropies).sum()
             loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+            computed += part.tokens
             with torch.no_grad():
-                spread += float((share * each).sum())
-                shares += float(share.sum())
-                off += float(((logps - sampled).abs() * exists).sum())
-                tokens += float(exists.sum())
-        information = pull(self.policy, apart, self.micro_tokens) if apart else None
+                spread += float((share * part.entropies).sum())
+                off += float((part.logps - drawn).abs().sum())
+        information = pull(self.rows, apart, self.accelerator.device) if apart else None
         self._sum_over_processes()
         norm = float(torch.nn.utils.clip_grad_norm_(self.trained, float("inf")))
+        turns, ids = sum(pair.share for pair in given), sum(lengths)
         return Update(
-            len(given), norm, spread / shares if shares else 0.0, off / tokens if tokens else 0.0, information
+            len(given), computed, norm, spread / turns if turns else 0.0, off / ids if ids else 0.0, information
         )
 
     def update(self, given: Sequence[Pair], rate: float, entropy: float = 0.0, apart: Apart | None = None) -> Update:
@@ -119,18 +128,6 @@ class Updater:
         self.policy.model.train(False)
         return made
 
-    def _micro_batches(self, given: Sequence[Pair]) -> list[list[Pair]]:
-        """Pairs of like length together, in an order that only their ids decide."""
-        order = sorted(given, key=lambda p: (len(p.prompt) + len(p.reply), p.prompt, p.reply))
-        batches: list[list[Pair]] = []
-        for pair in order:
-            length = len(pair.prompt) + len(pair.reply)
-            if batches and (len(batches[-1]) + 1) * length <= self.micro_tokens:
-                batches[-1].append(pair)
-            else:
-                batches.append([pair])
-        return batches
-
     def _sum_over_processes(self) -> None:
         for parameter in self.trained:
             if parameter.grad is None:
@@ -142,7 +139,3 @@ class Updater:
             for parameter in self.trained:
                 parameter.grad = summed[start : start + parameter.numel()].view_as(parameter)
                 start += parameter.numel()
-
-
-def _like(other: torch.Tensor, numbers: Sequence[float] | Sequence[Sequence[float]]) -> torch.Tensor:
-    return torch.tensor(numbers, dtype=other.dtype, device=other.device)

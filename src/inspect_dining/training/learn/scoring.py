@@ -1,0 +1,284 @@
+"""Scoring replies: the log-probability and entropy of every id of given replies, pass by pass, with gradients.
+
+`PackedRows` packs the pairs as trees (see `tree`): what all prompts begin with is computed once, its keys and values
+are read by every pass, and their gradient goes back through it after the last pass. `PlainRows` computes every pair as
+a row of its own; it is for models that do more in a layer than attend to what a mask shows, such as sliding windows,
+linear attention or recurrence. `choose_rows` finds out which.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from inspect_dining.philosophers.tokens import Ids
+from inspect_dining.training.learn.tree import Row, batches, pack
+from inspect_dining.training.play.policy import Policy
+
+ROW = 256
+"""Tokens of a packed row after the prefix; longer ones repeat less of their paths and attend to more."""
+ASKED = 10
+"""A pass predicts at most one id for so many tokens that it may hold: logits are wide."""
+_ATTENTION = "inspect_dining_tree"
+Autocast = Callable[[], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What one pass computed.
+
+    Attributes:
+        index: The number of every id among all ids of all replies, pair by pair.
+        logps: Its log-probability.
+        entropies: The entropy of the distribution that it was drawn from, in nats.
+        tokens: The tokens that the pass computed, padding included.
+    """
+
+    index: Tensor
+    logps: Tensor
+    entropies: Tensor
+    tokens: int
+
+
+class Rows(Protocol):
+    """A way to score replies."""
+
+    micro_tokens: int
+    """The most tokens of a pass, padding included."""
+
+    def passes(self, pairs: Sequence[tuple[Ids, Ids]], entropy: bool = False) -> Iterator[Scored]:
+        """Scores the replies of pairs.
+
+        With gradients enabled, go backward through each pass before the next is asked for, and take all of them:
+        the gradient of what is shared is passed on when they end.
+
+        Args:
+            pairs: Prompts and replies.
+            entropy: Whether entropies carry gradients too.
+        """
+
+
+class PlainRows:
+    """Scores every pair as a row of its own."""
+
+    def __init__(self, policy: Policy, micro_tokens: int, autocast: Autocast = nullcontext) -> None:
+        """Takes a policy, the most tokens of a pass, and the precision in which it is computed."""
+        self.policy, self.micro_tokens, self._autocast = policy, micro_tokens, autocast
+
+    def passes(self, pairs: Sequence[tuple[Ids, Ids]], entropy: bool = False) -> Iterator[Scored]:
+        """Scores the replies of pairs; those of like length together, in an order that only their ids decide."""
+        offsets = [0]
+        for _, reply in pairs:
+            offsets.append(offsets[-1] + len(reply))
+        order = sorted(range(len(pairs)), key=lambda i: (len(pairs[i][0]) + len(pairs[i][1]), pairs[i]))
+        batches: list[list[int]] = []
+        for number in order:
+            length = len(pairs[number][0]) + len(pairs[number][1])
+            if batches and (len(batches[-1]) + 1) * length <= self.micro_tokens:
+                batches[-1].append(number)
+            else:
+                batches.append([number])
+        for batch in batches:
+            some = [pairs[number] for number in batch]
+            with self._autocast():
+                logps, entropies, exists = self.policy.logps(some, entropy)
+            index = [offsets[number] + i for number in batch for i in range(len(pairs[number][1]))]
+            longest = max(len(prompt) + len(reply) for prompt, reply in some)
+            yield Scored(
+                torch.tensor(index, device=logps.device), logps[exists], entropies[exists], longest * len(some)
+            )
+
+
+class _Recorder:
+    """Keeps the keys and values of the prefix, layer by layer."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def attend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        # A layer that is computed again for its gradient, under checkpointing, comes here again.
+        self.kept.setdefault(layer, (key, value))
+        return key, value
+
+
+class _Reader:
+    """Shows the keys and values of the prefix to the rows after it, and collects their gradient."""
+
+    def __init__(self, recorder: _Recorder) -> None:
+        self._kept = recorder.kept
+        self._leaves = {
+            layer: (key.detach().requires_grad_(key.requires_grad), value.detach().requires_grad_(value.requires_grad))
+            for layer, (key, value) in recorder.kept.items()
+        }
+
+    def attend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        first_key, first_value = self._leaves[layer]
+        rows = len(key)
+        return (
+            torch.cat([first_key.expand(rows, -1, -1, -1), key], 2),
+            torch.cat([first_value.expand(rows, -1, -1, -1), value], 2),
+        )
+
+    def backward(self) -> None:
+        """Passes the gradient on."""
+        ends: list[Tensor] = []
+        slopes: list[Tensor] = []
+        for layer, leaves in self._leaves.items():
+            for leaf, kept in zip(leaves, self._kept[layer], strict=True):
+                if leaf.grad is not None:
+                    ends.append(kept)
+                    slopes.append(leaf.grad)
+        if ends:
+            torch.autograd.backward(ends, slopes)
+
+
+def _attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dining_prefix: _Recorder | _Reader | None = None,
+    **options: object,
+) -> tuple[Tensor, None]:
+    """Attention of transformers by `sdpa`, with the keys and values of a prefix before those of the rows."""
+    if dining_prefix is not None:
+        layer = module.layer_idx
+        assert isinstance(layer, int)
+        key, value = dining_prefix.attend(layer, key, value)
+    # The options are the model's own and are passed on as they come.
+    return sdpa_attention_forward(module, query, key, value, attention_mask, **options)  # type: ignore[arg-type]
+
+
+AttentionInterface.register(_ATTENTION, _attention)
+AttentionMaskInterface.register(_ATTENTION, sdpa_mask)
+
+
+class PackedRows:
+    """Scores pairs packed as trees."""
+
+    def __init__(self, policy: Policy, micro_tokens: int, autocast: Autocast = nullcontext) -> None:
+        """Takes a policy whose model packs, the most tokens of a pass, and the precision in which it is computed."""
+        self.policy, self.micro_tokens, self._autocast = policy, micro_tokens, autocast
+
+    def passes(self, pairs: Sequence[tuple[Ids, Ids]], entropy: bool = False) -> Iterator[Scored]:
+        """Scores the replies of pairs."""
+        tree = pack(pairs, min(ROW, self.micro_tokens))
+        start, reader = len(tree.prefix), None
+        if start:
+            recorder = _Recorder()
+            ids = torch.tensor([tree.prefix], device=self._device)
+            self._forward(input_ids=ids, logits_to_keep=1, dining_prefix=recorder)
+            reader = _Reader(recorder)
+        for number, batch in enumerate(batches(tree.rows, self.micro_tokens, max(1, self.micro_tokens // ASKED))):
+            scored = self._pass(batch, start, reader, entropy)
+            tokens = scored.tokens + (start if number == 0 else 0)
+            yield Scored(scored.index, scored.logps, scored.entropies, tokens)
+        if reader is not None:
+            reader.backward()
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.policy.model.parameters()).device
+
+    def _forward(self, **inputs: object) -> Tensor:
+        with self._autocast():
+            logits: Tensor = self.policy.model(use_cache=False, **inputs).logits
+        return logits
+
+    def _pass(self, batch: Sequence[Row], start: int, reader: _Reader | None, entropy: bool) -> Scored:
+        """Computes rows; nodes that predict come last in each, so that logits are made for the end of the rows only."""
+        width = max(len(row.ids) for row in batch)
+        ids, positions, firsts, ends, asked = [], [], [], [], []
+        keep = max(len({node for node, _, _ in row.asked}) for row in batch)
+        for number, row in enumerate(batch):
+            predicting = dict.fromkeys(node for node, _, _ in row.asked)
+            order = [node for node in range(len(row.ids)) if node not in predicting] + list(predicting)
+            pad = width - len(order)
+            ids.append([self.policy.pad] * pad + [row.ids[node] for node in order])
+            positions.append([start] * pad + [row.depths[node] for node in order])
+            # Padding sees itself, so that its softmax is one of something.
+            firsts.append([*range(-pad, 0), *order])
+            ends.append([*range(1 - pad, 1), *(row.ends[node] for node in order)])
+            place = {node: i for i, node in enumerate(order, pad - width + keep)}
+            asked += [(number, place[node], token, index) for node, token, index in row.asked]
+        first, end = torch.tensor(firsts, device=self._device), torch.tensor(ends, device=self._device)
+        above = (first[:, None, :] <= first[:, :, None]) & (first[:, :, None] < end[:, None, :])
+        mask = torch.cat([above.new_ones(len(batch), width, start), above], 2)[:, None]
+        logits = self._forward(
+            input_ids=torch.tensor(ids, device=self._device),
+            attention_mask=mask,
+            position_ids=torch.tensor(positions, device=self._device),
+            logits_to_keep=keep,
+            **({} if reader is None else {"dining_prefix": reader}),
+        )
+        everything = torch.log_softmax(logits if logits.dtype == torch.float64 else logits.float(), -1)
+        row_of, node_of, token_of, index = torch.tensor(asked, device=self._device).T
+        with torch.set_grad_enabled(entropy and torch.is_grad_enabled()):
+            spread = -(everything.exp() * everything).sum(-1)
+        return Scored(index, everything[row_of, node_of, token_of], spread[row_of, node_of], width * len(batch))
+
+
+def choose_rows(policy: Policy, micro_tokens: int, autocast: Autocast = nullcontext) -> tuple[Rows, str | None]:
+    """The way in which a policy's replies are scored: packed where the model allows it.
+
+    Returns:
+        The way, and where it is plain rows a sentence that says why.
+    """
+    why = _unpackable(policy)
+    if why is None:
+        return PackedRows(policy, micro_tokens, autocast), None
+    return PlainRows(policy, micro_tokens, autocast), (
+        f"Pairs are trained as plain rows, not packed as trees: {why}; a step computes several times the tokens."
+    )
+
+
+def _unpackable(policy: Policy) -> str | None:
+    """Why a model cannot be packed, or None; it is left with the attention that packs where it can."""
+    bare: PreTrainedModel = getattr(policy.model, "get_base_model", lambda: policy.model)()
+    config = bare.config
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    if kinds != {"full_attention"}:
+        return f"the model has layers of {', '.join(sorted(kinds - {'full_attention'}))}"
+    if getattr(config, "sliding_window", None) or getattr(config, "attention_chunk_size", None):
+        return "the model attends within a window"
+    before = str(config._attn_implementation)
+    if before not in ("sdpa", _ATTENTION):
+        return f"the model attends by {before}, not by sdpa"
+    bare.set_attn_implementation(_ATTENTION)
+    if _agree(policy):
+        return None
+    bare.set_attn_implementation(before)
+    return "its layers do more than attend to what a mask shows"
+
+
+def _agree(policy: Policy) -> bool:
+    """Whether packed rows of a few ids score as plain rows do."""
+    most = policy.model.get_input_embeddings().num_embeddings
+    assert isinstance(most, int)
+    ids = [(7 * i + 3) % most for i in range(12)]
+    pairs: list[tuple[Ids, Ids]] = [
+        (tuple(ids[:5]), tuple(ids[5:8])),
+        (tuple(ids[:5]), (ids[5], ids[9])),
+        ((*ids[:3], ids[10]), tuple(ids[6:9])),
+    ]
+    training = policy.model.training
+    policy.model.train(False)
+    try:
+        with torch.no_grad():
+            packed, plain = (
+                torch.cat([part.logps[part.index.argsort()] for part in rows.passes(pairs)])
+                for rows in (PackedRows(policy, 4096), PlainRows(policy, 4096))
+            )
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+        return False
+    finally:
+        policy.model.train(training)
+    rounding = 0.05 if next(policy.model.parameters()).dtype in (torch.bfloat16, torch.float16) else 1e-4
+    return bool((packed - plain).abs().max() <= rounding * plain.abs().max())
