@@ -60,7 +60,7 @@ def check(reply: Reply) -> None:
             assert sum(fold(raw).count(f'"{name}"') for name in NAMES.values()) == 1
     if on.kind is Kind.RESCUED:
         assert not reply.calls
-        assert reply.stop not in {Stop.LENGTH, Stop.OVERFLOW, Stop.REFUSED}
+        assert reply.stop not in {Stop.LENGTH, Stop.OVERFLOW, Stop.REFUSED, Stop.MALFORMED}
         assert last_named(reply.text) is on.action
         assert read(Reply((), f"<think>{spoken(reply.text)}", reply.stop), rescue=True).kind is Kind.EMPTY
         for doubled in (
@@ -71,7 +71,8 @@ def check(reply: Reply) -> None:
         ):
             assert not read(Reply((), doubled, reply.stop), rescue=True).acts or spoken(doubled) == spoken(reply.text)
     if reply.stop is not Stop.REFUSED and not reply.calls and not reply.text.strip():
-        assert off.kind is (Kind.TRUNCATED if reply.stop in {Stop.LENGTH, Stop.OVERFLOW} else Kind.EMPTY)
+        silent = {Stop.LENGTH: Kind.TRUNCATED, Stop.OVERFLOW: Kind.TRUNCATED, Stop.MALFORMED: Kind.MALFORMED}
+        assert off.kind is silent.get(reply.stop, Kind.EMPTY)
 
 
 # One reply after another, made of pieces of real ones

@@ -1,7 +1,8 @@
 """A model server on the loopback interface, for players that we script and faults that we choose.
 
 It speaks one of the wire formats, one thread a connection, on 127.0.0.1 alone. Each request is read, kept, and handed
-to a player, who says something or answers with a fault; a gate can hold the answers of a round back.
+to a player, who says something or answers with a fault; a gate can hold the answers of a round back. The server is as
+strict as the strictest vendor: a conversation that one of them would refuse is refused, and fails its test.
 """
 
 import json
@@ -179,6 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
             if self.path != wire.base + wire.path:
                 raise ValueError(f"There is no {self.path}.")
             asked = wire.read(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            asked.check()
         except ValueError as error:
             server.errors.append(str(error))
             self._send(refusal(400, str(error)))

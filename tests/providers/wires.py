@@ -4,11 +4,13 @@ A request is read into one `Asked`, whatever its format; what the player says is
 that a reply which the vendor could not send does not pass.
 """
 
+import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
-from anthropic.types import Message
+from anthropic.types import Message, StopReason
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
 from pydantic import BaseModel, Field, JsonValue
@@ -16,6 +18,9 @@ from pydantic import BaseModel, Field, JsonValue
 from inspect_dining.table import View, parse
 
 Json = dict[str, JsonValue]
+NO_WORD = "null"
+"""Stands for a finish reason that is not given."""
+_NAME = re.compile("[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Say:
         reasoning: Its reasoning, where the format has a place for it.
         finish: Why it stopped, in the format's own word; empty for the usual one.
         tokens: What it cost: tokens of the prompt and of the reply.
+        error: An error that is reported within the reply, as gateways do.
     """
 
     calls: tuple[Call, ...] = ()
@@ -50,6 +56,7 @@ class Say:
     reasoning: str = ""
     finish: str = ""
     tokens: tuple[int, int] = (100, 5)
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,40 @@ class Asked:
     def view(self) -> View:
         """What the philosopher sees, by the latest observation."""
         return parse(next(part.text for part in reversed(self.parts) if part.role == "user"))
+
+    def check(self) -> None:
+        """Refuses (`ValueError`) a conversation that the strictest vendors refuse.
+
+        Names and ids of calls have their letters, ids are their own, arguments are an object, each call has one answer
+        right after it, no assistant says nothing, and user and assistant take turns.
+        """
+        taken: set[str] = set()
+        waiting: list[str] = []
+        last = "user"
+        for place, part in enumerate(self.parts):
+            if waiting and part.role not in ("call", "answer"):
+                raise ValueError(f"Calls without an answer: {waiting}.")
+            if part.role == "call":
+                name, _, arguments = part.text.partition(" ")
+                if not _NAME.fullmatch(name) or not _NAME.fullmatch(part.id) or part.id in taken:
+                    raise ValueError(f"No call is named {name!r} with the id {part.id!r}.")
+                if arguments and not isinstance(json.loads(arguments), dict):
+                    raise ValueError(f"The arguments {arguments!r} are no object.")
+                taken.add(part.id)
+                waiting.append(part.id)
+            elif part.role == "answer":
+                if not waiting or waiting.pop(0) != part.id:
+                    raise ValueError(f"The answer to {part.id!r} comes out of turn.")
+            elif part.role == "assistant":
+                calls = place + 1 < len(self.parts) and self.parts[place + 1].role == "call"
+                if not part.text.strip() and not calls:
+                    raise ValueError("An assistant says nothing.")
+            if part.role in ("user", "assistant"):
+                if (part.role == last and part.role == "assistant") or (part.role == "user" and last == "asked"):
+                    raise ValueError(f"Two {part.role}s speak one after the other.")
+                last = "asked" if part.role == "user" else part.role
+            elif part.role in ("call", "answer"):
+                last = "user" if part.role == "answer" else part.role
 
     def ids(self, role: Literal["call", "answer"]) -> list[str]:
         """The ids of all calls, or of all answers, in order."""
@@ -208,14 +249,20 @@ class ChatCompletions:
             message["reasoning"] = said.reasoning  # as vLLM and OpenRouter have it; OpenAI shows none
         prompt, reply = said.tokens
         finish = said.finish or ("tool_calls" if calls else "stop")
-        return ChatCompletion.model_validate({
+        usual = finish if finish in ("length", "tool_calls", "content_filter", "function_call") else "stop"
+        made = ChatCompletion.model_validate({
             "id": f"chatcmpl-{number}",
             "object": "chat.completion",
             "created": 0,
             "model": model,
-            "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+            "choices": [{"index": 0, "message": message, "finish_reason": usual, "logprobs": None}],
             "usage": {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply},
-        }).model_dump_json(exclude_unset=True)
+        }).model_dump(exclude_unset=True)
+        choice = made["choices"][0]
+        choice["finish_reason"] = None if finish == NO_WORD else finish
+        if said.error:
+            choice["error"] = {"code": 502, "message": said.error}
+        return json.dumps(made)
 
 
 class _Item(BaseModel, extra="allow"):
@@ -294,13 +341,15 @@ class Responses:
             for place, call in enumerate(said.calls)
         ]
         prompt, reply = said.tokens
-        return Response.model_validate({
+        status = said.finish if said.finish in ("failed", "cancelled", "queued", "in_progress") else "incomplete"
+        reason = said.finish if status == "incomplete" else ""
+        made = Response.model_validate({
             "id": f"resp_{number}",
             "object": "response",
             "created_at": 0,
             "model": model,
-            "status": "incomplete" if said.finish else "completed",
-            "incomplete_details": {"reason": said.finish} if said.finish else None,
+            "status": status if said.finish else "completed",
+            "incomplete_details": {"reason": "max_output_tokens"} if reason else None,
             "output": items,
             "parallel_tool_calls": False,
             "tool_choice": "auto",
@@ -312,7 +361,10 @@ class Responses:
                 "output_tokens_details": {"reasoning_tokens": 0},
                 "total_tokens": prompt + reply,
             },
-        }).model_dump_json(exclude_unset=True)
+        }).model_dump(exclude_unset=True)
+        if reason:
+            made["incomplete_details"] = {"reason": reason}
+        return json.dumps(made)
 
 
 class _Block(BaseModel, extra="allow"):
@@ -383,13 +435,16 @@ class Messages:
             for place, call in enumerate(said.calls)
         ]
         prompt, reply = said.tokens
-        return Message.model_validate({
+        usual = said.finish if said.finish in get_args(StopReason) else "end_turn"
+        made = Message.model_validate({
             "id": f"msg_{number}",
             "type": "message",
             "role": "assistant",
             "model": model,
             "content": blocks,
-            "stop_reason": said.finish or ("tool_use" if said.calls else "end_turn"),
+            "stop_reason": usual,
             "stop_sequence": None,
             "usage": {"input_tokens": prompt, "output_tokens": reply},
-        }).model_dump_json(exclude_unset=True)
+        }).model_dump(exclude_unset=True)
+        made["stop_reason"] = said.finish or ("tool_use" if said.calls else "end_turn")
+        return json.dumps(made)

@@ -7,7 +7,8 @@ Pure and total: every reply has exactly one reading, and no reply, however broke
    arguments, the reading is `malformed` or `unknown`, and a later call never steps in. If it does, the reading is
    `action`, or `several` where more calls follow. A whole call counts also in a reply that the token limit cut; a
    single call that the cut made unreadable is `truncated`.
-3. Without a call, a reply that the limit cut is `truncated`; one that says nothing outside reasoning is `empty`.
+3. Without a call, a reply that the limit cut is `truncated`; one whose call the provider could not read is `malformed`;
+   one that says nothing outside reasoning is `empty`.
 4. Text is `no_call`, unless `rescue` is on and it is one unambiguous call (see `rescue.py`): then it is `rescued`.
 
 Reasoning is never an action and never counts as text. What a provider has undone before, no reading can see: `hf/`
@@ -18,33 +19,18 @@ are no JSON object (a bare `left`, `[1]`).
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspect_dining.philosophers.calls import Call, bare, canonical, plain_call
 from inspect_dining.philosophers.reasoning import spoken, still_thinking
 from inspect_dining.philosophers.rescue import rescued
+from inspect_dining.philosophers.stops import FINISH, Stop, stop_of
 from inspect_dining.table.moves import ACTS, Action, Kind, Reading
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
 __all__ = ["Call", "Reply", "Stop", "canonical", "read", "reply_from_text", "reply_of"]
-
-
-class Stop(StrEnum):
-    """Why a model stopped."""
-
-    FINISHED = "finished"
-    """It came to an end of its own, or to its calls."""
-    LENGTH = "length"
-    """The token limit of the reply cut it."""
-    REFUSED = "refused"
-    """The provider refused (content filter)."""
-    OVERFLOW = "overflow"
-    """The model's context overflowed: the dinner cuts the game, and this is no lost turn."""
-    UNKNOWN = "unknown"
-    """The provider did not say (`hf/` never does), or in words that Inspect does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +74,8 @@ def read(reply: Reply, rescue: bool = False) -> Reading:
         return Reading(Kind.TRUNCATED if unfinished else understood)
     if cut:
         return Reading(Kind.TRUNCATED)
+    if reply.stop is Stop.MALFORMED:
+        return Reading(Kind.MALFORMED)
     text = spoken(reply.text)
     if not text:
         return Reading(Kind.EMPTY)
@@ -120,13 +108,6 @@ def _unparsed(call: Call) -> Call | None:
     return plain_call(raw) if marker and call.error.startswith(_UNPARSED) else None
 
 
-_STOPS = {
-    "stop": Stop.FINISHED,
-    "tool_calls": Stop.FINISHED,
-    "max_tokens": Stop.LENGTH,
-    "model_length": Stop.OVERFLOW,
-    "content_filter": Stop.REFUSED,
-}
 _NO_CONTENT = "(no content)"
 _GEMINI_FAILED = "I seem to have had trouble calling a function and replied with "
 
@@ -152,7 +133,8 @@ def reply_of(output: "ModelOutput") -> Reply:
     choice = output.choices[0]
     calls = tuple(Call(c.function, c.arguments, c.parse_error) for c in choice.message.tool_calls or ())
     text = choice.message.text
-    stop = _STOPS.get(choice.stop_reason, Stop.UNKNOWN)
+    word = (output.metadata or {}).get(FINISH)
+    stop = stop_of(choice.stop_reason, word if isinstance(word, str) else None)
     if stop is Stop.FINISHED and not calls and choice.stop_details and choice.stop_details.type == "refusal":
         stop = Stop.REFUSED
     if stop is Stop.UNKNOWN and not calls and _GEMINI_FAILED in text:

@@ -76,6 +76,7 @@ def host(lay: Callable[[TaskState], DinnerGame[V, R]], memory: Memory, philosoph
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         refuse_setting()
+        refuse_message_limit(state, memory, philosopher)
         game = lay(state)
         about: dict[str, str | int] = {"episode": str(state.sample_id), "epoch": state.epoch}
         seats = [Seat(i, decide, game, about, memory) for i in range(game.n)]
@@ -139,6 +140,20 @@ def refuse_setting() -> None:
         raise BadInput(
             "An approval policy is in force, and a dinner has nothing to approve: its tool calls are moves in a game "
             "and are never executed. Leave --approval out."
+        )
+
+
+def refuse_message_limit(state: TaskState, memory: Memory, philosopher: str | None) -> None:
+    """Refuses a limit on messages that could never be reached.
+
+    Raises:
+        BadInput: Every request is a conversation of its own, of two messages, and the limit is above.
+    """
+    if state.message_limit is not None and state.message_limit > 2 and memory != "chat" and philosopher is None:
+        raise BadInput(
+            f"--message-limit {state.message_limit} would have no effect: Inspect counts the messages of one "
+            f"conversation, and with memory={memory} every request has two. Give -T memory=chat, or --turn-limit for "
+            "a limit on model calls."
         )
 
 

@@ -1,8 +1,12 @@
 """One seat under Inspect: a lane of its own in the viewer, its model, its memory, and its conversation."""
 
+import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import inf
 from typing import Generic, Literal
 
+import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from inspect_ai.log import transcript
 from inspect_ai.model import (
@@ -17,12 +21,16 @@ from inspect_ai.model import (
     get_model,
     model_roles,
 )
-from inspect_ai.util import span
+from inspect_ai.util import LimitExceededError, span
 
+from inspect_dining.philosophers.bounds import bounded, replayable
 from inspect_dining.philosophers.graph import Decide, Deliberation, memory_of
 from inspect_dining.philosophers.reading import Stop, reply_of
+from inspect_dining.philosophers.stops import FINISH, NOT_GIVEN
 from inspect_dining.solvers.games import DinnerGame, R, Told, V
+from inspect_dining.solvers.hearing import heard
 from inspect_dining.solvers.inspect_private import active_generate_config
+from inspect_dining.table.moves import Kind
 
 Memory = int | Literal["chat"]
 """What a seat remembers: its own last k turns (0: none), or its whole conversation."""
@@ -60,20 +68,29 @@ class Seat(Generic[V, R]):
     _mind: Deliberation = field(default_factory=lambda: Deliberation())
     _seen: list[V] = field(default_factory=list)
     _conversation: list[ChatMessage] = field(default_factory=list)
+    _call_ids: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         role, run = f"seat_{self.number}", active_generate_config()
-        self._model = get_model(role=role, default=get_model())
+        self._model = heard(get_model(role=role, default=get_model()))
+        own = self._model.config
+        # what the run sets holds for every seat; what the model itself sets outranks the defaults of a dinner
+        limit = MAX_TOKENS if own.max_tokens is None else None
+        parallel = False if own.parallel_tool_calls is None else None
         if role in model_roles():
             # a role's sampling stays its own, as everywhere in Inspect; what bounds a reply holds for every seat
-            own = self._model.config
             self._config = GenerateConfig(
-                max_tokens=(run.max_tokens or MAX_TOKENS) if own.max_tokens is None else None,
-                parallel_tool_calls=run.parallel_tool_calls is True if own.parallel_tool_calls is None else None,
+                max_tokens=limit and (run.max_tokens or limit),
+                parallel_tool_calls=run.parallel_tool_calls is True if parallel is False else None,
             )
         else:
             # a copy that counts tokens for this seat; Inspect merges the run's settings into the original model only
-            self._config = run
+            self._config = run.model_copy(
+                update={
+                    "max_tokens": limit if run.max_tokens is None else run.max_tokens,
+                    "parallel_tool_calls": parallel if run.parallel_tool_calls is None else run.parallel_tool_calls,
+                }
+            )
 
     async def turn(self, view: V) -> R:
         """Asks the philosopher for its decision.
@@ -95,12 +112,12 @@ class Seat(Generic[V, R]):
             "model": self._model,
             "config": self._config,
         })
-        output = self._mind["output"]
+        output = bounded(self._mind["output"])
         self._mind = memory_of(self._mind)
         reading = self._read(output)
         self._seen.append(view)
         if self.memory == "chat":
-            self._conversation.append(output.message)
+            self._conversation.append(replayable(output.message, self._call_ids))
         else:
             self._conversation = []
         return reading
@@ -110,10 +127,18 @@ class Seat(Generic[V, R]):
         if reply is not None and reply.stop is Stop.OVERFLOW:
             raise ContextOverflow(f"the context of philosopher {self.number} overflowed")
         if reply is None or (output.error and reply.stop is not Stop.REFUSED):
-            raise RuntimeError(
-                f"The model of philosopher {self.number} ({self._model}) gave no reply: {output.error or 'no choices'}."
-            )
-        return self.game.read(reply)
+            raise self._failure(output.error or "no choices")
+        word = (output.metadata or {}).get(FINISH, output.stop_reason)
+        if reply.stop is Stop.FAILED:
+            raise self._failure(f"it ended with the finish reason {word!r}")
+        reading = self.game.read(reply)
+        if reply.stop is Stop.UNKNOWN and reading.kind is Kind.EMPTY and word != NOT_GIVEN:
+            raise self._failure(f"nothing came, and the finish reason {word!r} is not known")
+        return reading
+
+    def _failure(self, why: str) -> RuntimeError:
+        """An error of the episode; it is never read as a quiet philosopher."""
+        return RuntimeError(f"The model of philosopher {self.number} ({self._model}) gave no reply: {why}.")
 
     def answer(self, told: Told) -> None:
         """Tells the seat what came of its turn: a line in its lane and, in a kept conversation, one answer a call."""
@@ -150,10 +175,48 @@ class Lane(Generic[V, R]):
         async with span(f"philosopher {self.seat.number}", type="agent"), self._inbox, self._outbox:
             async for told in self._inbox:
                 if isinstance(told, Asked):
-                    try:
-                        reply: R | Exception = await self.seat.turn(told.view)
-                    except Exception as error:  # noqa: BLE001  every failure is the dinner's to settle
-                        reply = error
-                    await self._outbox.send((self.seat.number, reply))
+                    await self._outbox.send((self.seat.number, await self._decision(told.view)))
                 else:
                     self.seat.answer(told)
+
+    async def _decision(self, view: V) -> R | Exception:
+        """What the seat decides, or why it could not: every failure is the dinner's to settle.
+
+        A cancellation that nobody around asked for comes from the philosopher's own code, and so does an exit; let
+        through, either would end the dinner without a word.
+        """
+        try:
+            return await self.seat.turn(view)
+        except Exception as error:  # noqa: BLE001  see above
+            return cause(error)
+        except (SystemExit, BaseExceptionGroup) as error:
+            return cause(error)
+        except anyio.get_cancelled_exc_class() as error:
+            if anyio.current_effective_deadline() == -inf:
+                raise
+            task = asyncio.current_task()
+            while task is not None and task.cancelling():
+                task.uncancel()
+            return cause(error)
+
+
+def cause(error: BaseException) -> Exception:
+    """The one exception that tells why a turn failed.
+
+    Of a group it is the limit in it, if there is one, else the first exception; what is no failure in itself, an exit
+    or a cancellation of the philosopher's own, becomes one.
+    """
+    leaves = list(_leaves(error))
+    failures = [one for one in leaves if isinstance(one, Exception)]
+    limits = [one for one in failures if isinstance(one, LimitExceededError)]
+    if limits or failures:
+        return (limits or failures)[0]
+    return RuntimeError(f"The philosopher's own code ended its turn by {type(leaves[0]).__name__}.")
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _leaves(one)
+    else:
+        yield error

@@ -7,7 +7,7 @@ from math import isfinite
 import click
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import GenerateConfig, get_model, model_roles
+from inspect_ai.model import get_model, model_roles
 from inspect_ai.viewer import SampleScoreView, ScoreColorScale, TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from inspect_dining.errors import BadInput
@@ -18,7 +18,7 @@ from inspect_dining.scorers.catalogue import PRIMARY, SCORES, ScoreDefinition
 from inspect_dining.scorers.shaping import Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.solvers.dinner import accept_memory, dinner, refuse_setting
-from inspect_dining.solvers.seat import MAX_TOKENS, Memory
+from inspect_dining.solvers.seat import Memory
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties, sample_id
 from inspect_dining.tasks.arguments import (
     numbers,
@@ -105,7 +105,6 @@ def philosophers(
         ),
         solver=solver,
         scorer=scores.scorers_in_order(reward),
-        config=GenerateConfig(max_tokens=MAX_TOKENS, parallel_tool_calls=False),
         headline_metric=PRIMARY,
         version=VERSION,
         metadata={"reward": rewarded, "prompt": [prompt_hash(rules) for rules in tables]},

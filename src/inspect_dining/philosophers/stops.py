@@ -1,0 +1,130 @@
+"""Why a model stopped: what the finish reasons of every provider mean.
+
+Inspect reduces the reasons of all providers to six and calls every other one `unknown`. But what it does not know may
+be a failure, a full context or a filter, and silence under a failure is nobody's choice. So the dinner reads the word
+of the provider itself, from the raw reply that Inspect's provider classes hand on, and looks it up here.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Stop(StrEnum):
+    """Why a model stopped."""
+
+    FINISHED = "finished"
+    """It came to an end of its own, or to its calls."""
+    LENGTH = "length"
+    """The token limit of the reply cut it, or a guard against endless repetition did."""
+    REFUSED = "refused"
+    """The provider refused (content filter)."""
+    OVERFLOW = "overflow"
+    """The model's context overflowed: the dinner cuts the game, and this is no lost turn."""
+    MALFORMED = "malformed"
+    """The provider could not read the call that the model wrote."""
+    FAILED = "failed"
+    """The provider failed or was stopped: an error of the episode, whatever came before."""
+    UNKNOWN = "unknown"
+    """The provider gave no reason, or one that is in no table: with nothing said, an error of the episode."""
+
+
+FINISH = "inspect_dining:finish_reason"
+"""The key under which an output's metadata holds the provider's own word, where Inspect's does not say it all."""
+NOT_GIVEN = "not given"
+"""Stands for the word of a provider class that never has one (`hf/`, and others that run a model in this process)."""
+
+INSPECT: Mapping[str, Stop] = {
+    "stop": Stop.FINISHED,
+    "tool_calls": Stop.FINISHED,
+    "max_tokens": Stop.LENGTH,
+    "model_length": Stop.OVERFLOW,
+    "content_filter": Stop.REFUSED,
+}
+"""The reasons of Inspect; its last one is `unknown`."""
+
+WORDS: Mapping[str, Stop] = {
+    # chat completions: OpenAI, and what vLLM, SGLang, OpenRouter, DeepSeek, Zhipu, Together and TGI add
+    **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "tool_calls", "function_call"), Stop.FINISHED),
+    **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "repetition"), Stop.LENGTH),
+    **dict.fromkeys(("content_filter", "content_filtered", "sensitive", "safety", "refusal"), Stop.REFUSED),
+    **dict.fromkeys(("model_length", "model_context_window_exceeded", "context_length_exceeded"), Stop.OVERFLOW),
+    **dict.fromkeys(("error", "abort", "aborted", "cancelled", "canceled", "timeout", "time_limit"), Stop.FAILED),
+    **dict.fromkeys(("insufficient_system_resource", "network_error", "server_error"), Stop.FAILED),
+    # OpenAI's responses: their status
+    "completed": Stop.FINISHED,
+    **dict.fromkeys(("failed", "queued", "in_progress"), Stop.FAILED),
+    # Anthropic's messages, and Bedrock's converse
+    **dict.fromkeys(("end_turn", "tool_use"), Stop.FINISHED),
+    "guardrail_intervened": Stop.REFUSED,
+    **dict.fromkeys(("malformed_tool_use", "malformed_model_output"), Stop.MALFORMED),
+    # Google's
+    "too_many_tool_calls": Stop.FINISHED,
+    **dict.fromkeys(("recitation", "language", "blocklist", "prohibited_content", "spii"), Stop.REFUSED),
+    **dict.fromkeys(("image_safety", "image_prohibited_content", "image_recitation"), Stop.REFUSED),
+    **dict.fromkeys(("malformed_function_call", "unexpected_tool_call", "malformed_response"), Stop.MALFORMED),
+    **dict.fromkeys(("missing_thought_signature", "no_image", "image_other"), Stop.FAILED),
+    # xAI's
+    **dict.fromkeys(("reason_stop", "reason_tool_calls"), Stop.FINISHED),
+    "reason_max_len": Stop.LENGTH,
+    "reason_max_context": Stop.OVERFLOW,
+    **dict.fromkeys(("reason_time_limit", "reason_invalid"), Stop.FAILED),
+    # Cohere's, which OpenRouter and others hand on
+    "complete": Stop.FINISHED,
+    "error_toxic": Stop.REFUSED,
+    "error_limit": Stop.OVERFLOW,
+    "user_cancel": Stop.FAILED,
+}
+"""The words of the providers, in lower case. Google's `other` and Anthropic's `pause_turn` are left out on purpose:
+they do not say what happened, so that only what was said can be read."""
+
+
+def stop_of(reason: str, word: str | None = None) -> Stop:
+    """Why a model stopped.
+
+    Args:
+        reason: Inspect's reason.
+        word: The provider's own, or None where it is not known. It counts where Inspect's says nothing, or says that
+            all went well.
+
+    Returns:
+        The meaning; `UNKNOWN` where neither is in a table.
+    """
+    known = INSPECT.get(reason, Stop.UNKNOWN)
+    if word is None or known not in (Stop.UNKNOWN, Stop.FINISHED):
+        return known
+    own = WORDS.get(word.strip().lower(), Stop.UNKNOWN)
+    return known if own is Stop.UNKNOWN else own
+
+
+def finish_word(response: object) -> str | None:
+    """The provider's own finish reason in its raw reply, in any of the wire formats.
+
+    Args:
+        response: The reply's JSON as Inspect's provider class logged it.
+
+    Returns:
+        The word; `error` where the reply holds an error; None where there is neither.
+    """
+    if not isinstance(response, Mapping):
+        return None
+    first = next((one for key in ("choices", "candidates", "outputs") if (one := _first(response.get(key)))), {})
+    if _is_error(response.get("error")) or _is_error(first.get("error")):
+        return "error"
+    incomplete = response.get("incomplete_details")
+    found = [
+        *(held.get(key) for held in (first, response) for key in ("finish_reason", "finishReason")),
+        *(held.get(key) for held in (first, response) for key in ("stop_reason", "stopReason")),
+        incomplete.get("reason") if isinstance(incomplete, Mapping) else None,
+        response.get("status") if response.get("object") == "response" else None,
+    ]
+    return next((word for word in found if isinstance(word, str) and word), None)
+
+
+def _first(found: object) -> Mapping[str, object]:
+    """The first choice of a reply, by its index as Inspect sorts them."""
+    choices = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    return min(choices, key=lambda one: index if isinstance(index := one.get("index"), int) else 0, default={})
+
+
+def _is_error(found: object) -> bool:
+    return found not in (None, "", {}, False)

@@ -1,0 +1,87 @@
+"""A seat's model as the dinner hears it: its replies bounded, and with the provider's own finish reason.
+
+Inspect logs what a provider class returns before anybody else sees it. So the bounds stand between the two, around the
+one method of a provider class that asks its server; everything else of it is passed through.
+"""
+
+from copy import copy
+from traceback import walk_tb
+
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    GenerateConfig,
+    Model,
+    ModelAPI,
+    ModelCall,
+    ModelOutput,
+)
+from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+
+from inspect_dining.philosophers.bounds import bound_raw, bounded
+from inspect_dining.philosophers.stops import FINISH, NOT_GIVEN, finish_word, stop_of
+
+WITHOUT_REASON = frozenset({"hf", "transformer_lens", "nnterp"})
+"""The provider classes of Inspect that never give a finish reason."""
+
+
+def heard(model: Model) -> Model:
+    """A copy of a model whose replies are bounded and carry the provider's own finish reason in their metadata."""
+    copied = copy(model)
+    copied.api = _Heard(model.api, str(model).partition("/")[0])  # type: ignore[assignment]  # passes for one
+    return copied
+
+
+def _is_of_arguments(error: Exception) -> bool:
+    """Whether Inspect stumbled over the arguments of a call, which are the model's doing and not its provider's."""
+    return any(frame.f_code.co_name == "parse_tool_call" for frame, _ in walk_tb(error.__traceback__))
+
+
+class _Heard:
+    """Passes for a provider class, and is one but for `generate`."""
+
+    def __init__(self, api: ModelAPI, provider: str) -> None:
+        self._api = api
+        self._provider = provider
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._api, name)
+
+    @property  # type: ignore[misc]  # every object can write its own, and nobody does
+    def __class__(self) -> type:
+        return type(self._api)
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput | tuple[ModelOutput | Exception, ModelCall]:
+        """Asks the provider; what it says is bounded before Inspect logs it."""
+        try:
+            result = await self._api.generate(input, tools, tool_choice, config)
+        except (RecursionError, ValueError) as error:
+            if not _is_of_arguments(error):
+                raise
+            unread = ToolCall(id="unread", function="unknown", arguments={}, parse_error=str(error))
+            message = ChatMessageAssistant(content="", tool_calls=[unread], source="generate")
+            return ModelOutput(
+                model=str(self._api.model_name),
+                choices=[ChatCompletionChoice(message=message, stop_reason="tool_calls")],
+            )
+        output, call = result if isinstance(result, tuple) else (result, None)
+        if call is not None:
+            bound_raw(call)
+        if not isinstance(output, ModelOutput):
+            return result
+        output = bounded(self._finished(output, call))
+        return output if call is None else (output, call)
+
+    def _finished(self, output: ModelOutput, call: ModelCall | None) -> ModelOutput:
+        """The output with the provider's own finish reason, where Inspect's does not say it all."""
+        if not output.choices:
+            return output
+        reason = output.choices[0].stop_reason
+        raw = None if call is None or call.error else finish_word(call.response)
+        word = NOT_GIVEN if raw is None and self._provider in WITHOUT_REASON else raw
+        if word is None or (reason != "unknown" and stop_of(reason, word) is stop_of(reason)):
+            return output
+        return output.model_copy(update={"metadata": {**(output.metadata or {}), FINISH: word}})
