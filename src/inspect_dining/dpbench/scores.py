@@ -1,0 +1,182 @@
+"""The Inspect scorers of DPBench's game: its six metrics, and ours beside them, all read from the record.
+
+A cut game, or one without a record, is unscored. An episode to which a metric does not apply (no deadlock, no message)
+is unscored under it and counted as such; it is no 0 and no 1.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState
+
+from inspect_dining.dpbench.metrics import Outcome, lost_turns, outcome
+from inspect_dining.dpbench.narration import account, ending
+from inspect_dining.dpbench.record import DPBENCH_RECORD, Record
+from inspect_dining.scorers.metrics import per_size
+from inspect_dining.scorers.terms import jain_index
+from inspect_dining.table.optimum import best_meals
+
+DECIMALS = 4
+"""Scores are rounded for the reader of a log; the record gives them exactly."""
+Value = Callable[[Record, Outcome], float | None]
+
+
+def _scorer(value: Value, formula: Callable[[Record, Outcome], str], *, tells: bool = False) -> Scorer:
+    """A scorer of one number, explained in a sentence; with `tells` the account of the game stands below it."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        data = state.store.get(DPBENCH_RECORD)
+        if data is None:
+            return Score.unscored(reason="no record", explanation="No round was played.")
+        record = Record.from_dict(data)
+        if not record.complete:
+            return Score.unscored(reason=record.ended, explanation=account(record) if tells else ending(record))
+        episode = outcome(record)
+        number = value(record, episode)
+        answer = "/".join(map(str, episode.meals))
+        explanation = formula(record, episode) + (f"\n\n{account(record)}" if tells else "")
+        if number is None:
+            return Score.unscored(reason="does not apply", explanation=explanation)
+        about = {"n": episode.n, "record": _digest(record), "stated": episode.stated, "kept": episode.kept}
+        return Score(value=round(number, DECIMALS), answer=answer, explanation=explanation, metadata=about)
+
+    return score
+
+
+def _digest(record: Record) -> str:
+    """16 hex digits of what happened, the seed left out."""
+    return sha256(str(record.rounds).encode()).hexdigest()[:16]
+
+
+@scorer(metrics=[per_size(share=True)])
+def deadlock() -> Scorer:
+    """DPBench's deadlock rate: 1 if the game ended in deadlock, else 0."""
+    return _scorer(lambda r, o: float(o.deadlock), lambda r, o: ending(r), tells=True)
+
+
+@scorer(metrics=[per_size(least=0)])
+def meals_per_timestep() -> Scorer:
+    """DPBench's throughput: meals / timesteps played."""
+    return _scorer(
+        lambda r, o: o.throughput,
+        lambda r, o: f"{sum(o.meals)} meals / {o.timesteps} timesteps = {o.throughput:.4f}.",
+    )
+
+
+@scorer(metrics=[per_size(least=0, most=1)])
+def gini_fairness() -> Scorer:
+    """DPBench's fairness: 1 - G n / (n - 1); of nothing eaten 0, or 1 as in dpbench 0.2.1."""
+    return _scorer(lambda r, o: o.fairness, lambda r, o: f"1 less the scaled Gini coefficient = {o.fairness:.4f}.")
+
+
+@scorer(metrics=[per_size(least=0)])
+def time_to_deadlock() -> Scorer:
+    """DPBench's time to deadlock: timesteps, deadlocked episodes only."""
+    return _scorer(
+        lambda r, o: o.time_to_deadlock,
+        lambda r, o: f"Deadlock at timestep {o.timesteps}." if o.deadlock else "No deadlock is reported.",
+    )
+
+
+@scorer(metrics=[per_size(least=0)])
+def starvation() -> Scorer:
+    """DPBench's starvation count: philosophers without a meal."""
+    return _scorer(
+        lambda r, o: float(o.starvation), lambda r, o: f"{o.starvation} of {o.n} philosophers ate nothing."
+    )
+
+
+@metric(name="pooled_messages", scores="unreduced")
+def pooled_messages() -> Metric:
+    """For each n the consistency over the messages of all episodes, as dpbench computes it, and how many there were.
+
+    Returns:
+        A metric with the keys `n05_pooled` (percent) and `n05_messages` for n = 5.
+    """
+
+    def pooled_messages_of(scores: list[SampleScore]) -> dict[str, float]:
+        sizes: dict[int, tuple[int, int]] = {}
+        for score in scores:
+            about = score.score.metadata or {}
+            stated, kept = sizes.get(int(about["n"]), (0, 0))
+            sizes[int(about["n"])] = stated + int(about["stated"]), kept + int(about["kept"])
+        found: dict[str, float] = {}
+        for n, (stated, kept) in sorted(sizes.items()):
+            if stated:
+                found[f"n{n:02d}_pooled"], found[f"n{n:02d}_messages"] = 100 * kept / stated, stated
+        return found
+
+    return pooled_messages_of
+
+
+@scorer(metrics=[per_size(least=0, most=100), pooled_messages()])
+def message_action_consistency() -> Scorer:
+    """DPBench's message-action consistency, in percent: messages stating an action whose sender took it."""
+    return _scorer(
+        lambda r, o: o.consistency,
+        lambda r, o: f"{o.kept} of {o.stated} messages that state an action came with it.",
+    )
+
+
+@scorer(metrics=[per_size(least=0, most=1)])
+def optimum_share() -> Scorer:
+    """Meals as a share of the most that any play of the corrected simultaneous game eats; else it does not apply.
+
+    There a meal counts one step earlier than in the dining philosophers and costs the same three steps of both forks,
+    so that the most meals in T timesteps are those of that game in T + 1 rounds.
+    """
+    return _scorer(_optimum_share, _optimum_words)
+
+
+def _optimum_share(record: Record, episode: Outcome) -> float | None:
+    rules = record.rules
+    if rules.exact or not rules.simultaneous or rules.timesteps < 2:
+        return None
+    return sum(episode.meals) / best_meals(rules.n, rules.timesteps + 1).meals
+
+
+def _optimum_words(record: Record, episode: Outcome) -> str:
+    share = _optimum_share(record, episode)
+    if share is None:
+        return "The most meals are known for the corrected simultaneous game only."
+    best = best_meals(record.rules.n, record.rules.timesteps + 1)
+    what = "the most that can be eaten" if best.exact else "an upper bound of what can be eaten"
+    return f"{sum(episode.meals)} meals / {best.meals} ({what}) = {share:.4f}."
+
+
+@scorer(metrics=[per_size(least=0, most=1)])
+def meals_per_turn() -> Scorer:
+    """Meals / turns up to the horizon, which compares across orders: n T, or in sequential order the actions."""
+    return _scorer(_per_turn, lambda r, o: f"{sum(o.meals)} meals / {_turns(r)} turns = {_per_turn(r, o):.4f}.")
+
+
+def _turns(record: Record) -> int:
+    return record.rules.most_rounds * record.rules.n
+
+
+def _per_turn(record: Record, episode: Outcome) -> float:
+    return sum(episode.meals) / _turns(record)
+
+
+@scorer(metrics=[per_size(least=0, most=1)])
+def jain_of_meals() -> Scorer:
+    """Jain's index of the meals; 0 where nobody ate."""
+    return _scorer(
+        lambda r, o: jain_index(o.meals), lambda r, o: f"Jain's index of meals = {jain_index(o.meals):.4f}."
+    )
+
+
+@scorer(metrics=[per_size(least=0, most=1)])
+def lost_replies() -> Scorer:
+    """Share of turns whose reply named no action; the reading of dpbench 0.2.1 takes every reply for an action."""
+    return _scorer(_lost_share, lambda r, o: f"{_lost_words(r)} = {_lost_share(r, o):.4f}.")
+
+
+def _lost_share(record: Record, episode: Outcome) -> float:
+    return sum(lost_turns(record).values()) / (len(record.rounds) * episode.n)
+
+
+def _lost_words(record: Record) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in lost_turns(record).items() if count) or "none"
+    return f"Lost turns ({kinds}) / {len(record.rounds) * record.rules.n} turns"
