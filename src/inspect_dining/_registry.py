@@ -1,5 +1,18 @@
 """What Inspect finds by name under `inspect_dining/`."""
 
+from inspect_dining.dpbench.dinner import dpbench_dinner as dpbench_dinner
+from inspect_dining.dpbench.scores import deadlock as deadlock
+from inspect_dining.dpbench.scores import gini_fairness as gini_fairness
+from inspect_dining.dpbench.scores import jain_of_meals as jain_of_meals
+from inspect_dining.dpbench.scores import lost_replies as lost_replies
+from inspect_dining.dpbench.scores import meals_per_timestep as meals_per_timestep
+from inspect_dining.dpbench.scores import meals_per_turn as meals_per_turn
+from inspect_dining.dpbench.scores import message_action_consistency as message_action_consistency
+from inspect_dining.dpbench.scores import optimum_share as optimum_share
+from inspect_dining.dpbench.scores import per_condition as per_condition
+from inspect_dining.dpbench.scores import pooled_messages as pooled_messages
+from inspect_dining.dpbench.scores import starvation as starvation
+from inspect_dining.dpbench.scores import time_to_deadlock as time_to_deadlock
 from inspect_dining.providers.registry import dining as dining
 from inspect_dining.scorers.metrics import convergence as convergence
 from inspect_dining.scorers.metrics import per_size as per_size
@@ -16,4 +29,5 @@ from inspect_dining.scorers.scores import reward as reward
 from inspect_dining.scorers.scores import starved as starved
 from inspect_dining.scorers.scores import throughput as throughput
 from inspect_dining.solvers.dinner import dinner as dinner
+from inspect_dining.tasks.dpbench import dpbench as dpbench
 from inspect_dining.tasks.philosophers import philosophers as philosophers

@@ -18,6 +18,7 @@ from inspect_dining.dpbench.game import replay
 from inspect_dining.dpbench.reading import CODES
 from inspect_dining.dpbench.record import DEADLOCK, Record
 from inspect_dining.dpbench.table import Action
+from inspect_dining.scorers.terms import Terms
 from inspect_dining.table.moves import LOST, Kind
 
 
@@ -149,3 +150,16 @@ def lost_turns(record: Record) -> dict[Kind, int]:
     """How many turns did not act, by kind; the reading of dpbench 0.2.1 takes every reply for an action."""
     kinds = [CODES[code][0] for one in record.rounds for code in one.codes]
     return {kind: kinds.count(kind) for kind in LOST}
+
+
+def terms_of(record: Record, episode: Outcome) -> Terms:
+    """The terms from which our own scores are computed; a round is a step of all, or a pass over the table."""
+    return Terms(
+        n=episode.n,
+        rounds=record.rules.most_rounds,
+        played=len(record.rounds),
+        deadlocked=record.ended == DEADLOCK,
+        meals=episode.meals,
+        thinks=sum(one.codes.count("w") for one in record.rounds),
+        lost=tuple(lost_turns(record).items()),
+    )

@@ -108,7 +108,7 @@ def read_discussion(text: str, *, refused: bool = False) -> str | None:
 def _sections(text: str) -> list[tuple[str, str]]:
     """The labelled sections of a text, each up to the next label."""
     marks = list(_LABEL.finditer(text))
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
     return [
         ((mark["line"] or mark["word"]).lower(), text[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)
     ]

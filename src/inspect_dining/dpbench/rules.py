@@ -9,6 +9,15 @@ Compat = Literal["0.2.1", "corrected"]
 Prompt = Literal["default", "minimal", "resource_ordering", "symmetry_breaking", "theory_of_mind"]
 
 
+_BOUNDS = {
+    "n": (2, 100),
+    "timesteps": (1, 1_000),
+    "communication_rounds": (1, 50),
+    "memory": (0, 1_000),
+    "backoff_threshold": (0, 1_000),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class DPBenchRules:
     """The rules of one DPBench game.
@@ -45,16 +54,12 @@ class DPBenchRules:
     compat: Compat = "corrected"
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("n", 2),
-            ("timesteps", 1),
-            ("communication_rounds", 1),
-            ("memory", 0),
-            ("backoff_threshold", 0),
-        ):
+        for name, (least, most) in _BOUNDS.items():
             value = getattr(self, name)
-            if not is_whole(value) or value < least:
-                raise ValueError(f"{name}={value!r} is not accepted: give a whole number of at least {least}.")
+            if not is_whole(value) or not least <= value <= most:
+                raise ValueError(
+                    f"{name}={str(value)[:80]} is not accepted: {name} must be a whole number from {least} to {most:,}."
+                )
         for name in ("communication", "terminal"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name}={getattr(self, name)!r} is not accepted: give true or false.")
@@ -153,4 +158,6 @@ EIGHT = {
 }
 """The short codes of the eight, such as `sim5nc`, and what each stands for."""
 TEMPERATURES = {"temp_0.3": 0.3, "temp_1.0": 1.0, "temp_1.5": 1.5}
-"""The conditions that set a temperature; all others play at 0.7."""
+"""The conditions that set a temperature of their own."""
+TEMPERATURE = 0.7
+"""The temperature of all other conditions."""

@@ -4,17 +4,17 @@ A cut game, or one without a record, is unscored. An episode to which a metric d
 is unscored under it and counted as such; it is no 0 and no 1.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from hashlib import sha256
+from math import inf
 
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
-from inspect_dining.dpbench.metrics import Outcome, lost_turns, outcome
+from inspect_dining.dpbench.metrics import Outcome, lost_turns, outcome, terms_of
 from inspect_dining.dpbench.narration import account, ending
 from inspect_dining.dpbench.record import DPBENCH_RECORD, Record
-from inspect_dining.scorers.metrics import per_size
-from inspect_dining.scorers.terms import jain_index
 from inspect_dining.table.optimum import best_meals
 
 DECIMALS = 4
@@ -38,7 +38,12 @@ def _scorer(value: Value, formula: Callable[[Record, Outcome], str], *, tells: b
         explanation = formula(record, episode) + (f"\n\n{account(record)}" if tells else "")
         if number is None:
             return Score.unscored(reason="does not apply", explanation=explanation)
-        about = {"n": episode.n, "record": _digest(record), "stated": episode.stated, "kept": episode.kept}
+        about = {
+            "condition": str(state.metadata.get("condition", record.rules.options())),
+            "record": _digest(record),
+            "stated": episode.stated,
+            "kept": episode.kept,
+        }
         return Score(value=round(number, DECIMALS), answer=answer, explanation=explanation, metadata=about)
 
     return score
@@ -49,13 +54,77 @@ def _digest(record: Record) -> str:
     return sha256(str(record.rounds).encode()).hexdigest()[:16]
 
 
-@scorer(metrics=[per_size(share=True)])
+@metric(name="per_condition", scores="unreduced")
+def per_condition(share: bool = False, least: float = -inf, most: float = inf) -> Metric:
+    """For each condition: the mean, its 95% interval over episodes, episodes, and how many records are distinct.
+
+    Args:
+        share: The score is 0 or 1, so that the interval is Wilson's; else it is Student's t, and left out where no two
+            episodes differ.
+        least: The least that the score can be; no interval goes below it.
+        most: The most that it can be.
+
+    Returns:
+        A metric with the keys `sim5nc`, `sim5nc_low`, `sim5nc_high`, `sim5nc_episodes` and `sim5nc_distinct`.
+    """
+
+    def per_condition_of(scores: list[SampleScore]) -> dict[str, float]:
+        # here, since looking a name up in the registry has no use for scipy
+        from inspect_dining.statistics import mean_interval, share_interval
+
+        metrics: dict[str, float] = {}
+        for name, episodes in _by_condition(scores):
+            values = [episode.score.as_float() for episode in episodes]
+            estimate = (
+                share_interval(round(sum(values)), len(values))
+                if share
+                else mean_interval(values, least=least, most=most)
+            )
+            metrics[name] = sum(values) / len(values)
+            if estimate.interval is not None:
+                metrics[f"{name}_low"], metrics[f"{name}_high"] = estimate.interval.low, estimate.interval.high
+            metrics[f"{name}_episodes"] = len(values)
+            metrics[f"{name}_distinct"] = len({(episode.score.metadata or {})["record"] for episode in episodes})
+        return metrics
+
+    return per_condition_of
+
+
+def _by_condition(scores: list[SampleScore]) -> list[tuple[str, list[SampleScore]]]:
+    """The episodes of each condition; a dot in its name would part the name of a metric."""
+    groups: defaultdict[str, list[SampleScore]] = defaultdict(list)
+    for score in scores:
+        groups[str((score.score.metadata or {})["condition"]).replace(".", "_")].append(score)
+    return list(groups.items())
+
+
+@metric(name="pooled_messages", scores="unreduced")
+def pooled_messages() -> Metric:
+    """For each condition the consistency over the messages of all episodes, as dpbench computes it, and their number.
+
+    Returns:
+        A metric with the keys `sim5c_pooled` (percent) and `sim5c_messages`.
+    """
+
+    def pooled_messages_of(scores: list[SampleScore]) -> dict[str, float]:
+        metrics: dict[str, float] = {}
+        for name, episodes in _by_condition(scores):
+            about = [episode.score.metadata or {} for episode in episodes]
+            stated, kept = sum(int(one["stated"]) for one in about), sum(int(one["kept"]) for one in about)
+            if stated:
+                metrics[f"{name}_pooled"], metrics[f"{name}_messages"] = 100 * kept / stated, stated
+        return metrics
+
+    return pooled_messages_of
+
+
+@scorer(metrics=[per_condition(share=True)])
 def deadlock() -> Scorer:
     """DPBench's deadlock rate: 1 if the game ended in deadlock, else 0."""
     return _scorer(lambda r, o: float(o.deadlock), lambda r, o: ending(r), tells=True)
 
 
-@scorer(metrics=[per_size(least=0)])
+@scorer(metrics=[per_condition(least=0)])
 def meals_per_timestep() -> Scorer:
     """DPBench's throughput: meals / timesteps played."""
     return _scorer(
@@ -64,13 +133,13 @@ def meals_per_timestep() -> Scorer:
     )
 
 
-@scorer(metrics=[per_size(least=0, most=1)])
+@scorer(metrics=[per_condition(least=0, most=1)])
 def gini_fairness() -> Scorer:
     """DPBench's fairness: 1 - G n / (n - 1); of nothing eaten 0, or 1 as in dpbench 0.2.1."""
     return _scorer(lambda r, o: o.fairness, lambda r, o: f"1 less the scaled Gini coefficient = {o.fairness:.4f}.")
 
 
-@scorer(metrics=[per_size(least=0)])
+@scorer(metrics=[per_condition(least=0)])
 def time_to_deadlock() -> Scorer:
     """DPBench's time to deadlock: timesteps, deadlocked episodes only."""
     return _scorer(
@@ -79,38 +148,13 @@ def time_to_deadlock() -> Scorer:
     )
 
 
-@scorer(metrics=[per_size(least=0)])
+@scorer(metrics=[per_condition(least=0)])
 def starvation() -> Scorer:
     """DPBench's starvation count: philosophers without a meal."""
-    return _scorer(
-        lambda r, o: float(o.starvation), lambda r, o: f"{o.starvation} of {o.n} philosophers ate nothing."
-    )
+    return _scorer(lambda r, o: float(o.starvation), lambda r, o: f"{o.starvation} of {o.n} philosophers ate nothing.")
 
 
-@metric(name="pooled_messages", scores="unreduced")
-def pooled_messages() -> Metric:
-    """For each n the consistency over the messages of all episodes, as dpbench computes it, and how many there were.
-
-    Returns:
-        A metric with the keys `n05_pooled` (percent) and `n05_messages` for n = 5.
-    """
-
-    def pooled_messages_of(scores: list[SampleScore]) -> dict[str, float]:
-        sizes: dict[int, tuple[int, int]] = {}
-        for score in scores:
-            about = score.score.metadata or {}
-            stated, kept = sizes.get(int(about["n"]), (0, 0))
-            sizes[int(about["n"])] = stated + int(about["stated"]), kept + int(about["kept"])
-        found: dict[str, float] = {}
-        for n, (stated, kept) in sorted(sizes.items()):
-            if stated:
-                found[f"n{n:02d}_pooled"], found[f"n{n:02d}_messages"] = 100 * kept / stated, stated
-        return found
-
-    return pooled_messages_of
-
-
-@scorer(metrics=[per_size(least=0, most=100), pooled_messages()])
+@scorer(metrics=[per_condition(least=0, most=100), pooled_messages()])
 def message_action_consistency() -> Scorer:
     """DPBench's message-action consistency, in percent: messages stating an action whose sender took it."""
     return _scorer(
@@ -119,7 +163,7 @@ def message_action_consistency() -> Scorer:
     )
 
 
-@scorer(metrics=[per_size(least=0, most=1)])
+@scorer(metrics=[per_condition(least=0, most=1)])
 def optimum_share() -> Scorer:
     """Meals as a share of the most that any play of the corrected simultaneous game eats; else it does not apply.
 
@@ -145,36 +189,31 @@ def _optimum_words(record: Record, episode: Outcome) -> str:
     return f"{sum(episode.meals)} meals / {best.meals} ({what}) = {share:.4f}."
 
 
-@scorer(metrics=[per_size(least=0, most=1)])
+@scorer(metrics=[per_condition(least=0, most=1)])
 def meals_per_turn() -> Scorer:
-    """Meals / turns up to the horizon, which compares across orders: n T, or in sequential order the actions."""
-    return _scorer(_per_turn, lambda r, o: f"{sum(o.meals)} meals / {_turns(r)} turns = {_per_turn(r, o):.4f}.")
-
-
-def _turns(record: Record) -> int:
-    return record.rules.most_rounds * record.rules.n
-
-
-def _per_turn(record: Record, episode: Outcome) -> float:
-    return sum(episode.meals) / _turns(record)
-
-
-@scorer(metrics=[per_size(least=0, most=1)])
-def jain_of_meals() -> Scorer:
-    """Jain's index of the meals; 0 where nobody ate."""
+    """Meals / turns up to the horizon: our throughput, which compares across orders."""
     return _scorer(
-        lambda r, o: jain_index(o.meals), lambda r, o: f"Jain's index of meals = {jain_index(o.meals):.4f}."
+        lambda r, o: terms_of(r, o).throughput,
+        lambda r, o: (
+            f"{sum(o.meals)} meals / ({o.n} seats x {r.rules.most_rounds} rounds) = {terms_of(r, o).throughput:.4f}."
+        ),
     )
 
 
-@scorer(metrics=[per_size(least=0, most=1)])
+@scorer(metrics=[per_condition(least=0, most=1)])
+def jain_of_meals() -> Scorer:
+    """Jain's index of the meals; 0 where nobody ate."""
+    return _scorer(lambda r, o: terms_of(r, o).jain, lambda r, o: f"Jain's index of meals = {terms_of(r, o).jain:.4f}.")
+
+
+@scorer(metrics=[per_condition(least=0, most=1)])
 def lost_replies() -> Scorer:
     """Share of turns whose reply named no action; the reading of dpbench 0.2.1 takes every reply for an action."""
     return _scorer(_lost_share, lambda r, o: f"{_lost_words(r)} = {_lost_share(r, o):.4f}.")
 
 
 def _lost_share(record: Record, episode: Outcome) -> float:
-    return sum(lost_turns(record).values()) / (len(record.rounds) * episode.n)
+    return terms_of(record, episode).lost_turns
 
 
 def _lost_words(record: Record) -> str:

@@ -1,8 +1,9 @@
 """The model provider `dining/`: scripted players that read the very prompt a language model gets.
 
 `--model dining/odd_even` plays a whole table, `--model-role seat_1=dining/hog` a single seat. A scripted player parses
-the latest observation and calls one of the six tools; it needs no key, no network and no GPU. Its coins are keyed by
-the observation's metadata (episode, epoch, seat, round). `dining/checkpoint -M path=RUN/best` is a trained model.
+the latest observation and calls one of the six tools; in DPBench's game it names one of the four actions in text. It
+needs no key, no network and no GPU. Its coins are keyed by the observation's metadata (episode, epoch, seat, round).
+`dining/checkpoint -M path=RUN/best` is a trained model.
 """
 
 from inspect_ai.model import (
@@ -15,6 +16,9 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from inspect_dining.dpbench.players import answer
+from inspect_dining.dpbench.view import is_observation
+from inspect_dining.dpbench.view import parse as parse_dpbench
 from inspect_dining.errors import BadInput
 from inspect_dining.table.players import scripted
 from inspect_dining.table.rules import Coin, episode_seed
@@ -49,17 +53,28 @@ class ScriptedAPI(ModelAPI):
         message = next((m for m in reversed(input) if isinstance(m, ChatMessageUser)), None)
         if message is None:
             raise ValueError(f"dining/{self.player.name} got no observation to answer.")
-        view = parse(message.text)
         about = message.metadata or {}
-        seed = episode_seed("test", str(about.get("episode", "")))
-        epoch = about.get("epoch", 1)
-        action = self.player.decide(view, Coin(seed, int(epoch), view.round, view.seat))
-        if action is None:
-            output = ModelOutput.from_content(f"dining/{self.player.name}", "I say nothing.")
+        seed, epoch = episode_seed("test", str(about.get("episode", ""))), int(about.get("epoch", 1))
+        if is_observation(message.text):
+            output = self._dpbench(message.text, seed, epoch, int(about.get("round", 0)))
         else:
-            output = ModelOutput.for_tool_call(f"dining/{self.player.name}", action.value, {}, content="")
+            output = self._call(message.text, seed, epoch)
         output.usage = ModelUsage(input_tokens=len(input), output_tokens=1, total_tokens=len(input) + 1)
         return output
+
+    def _call(self, text: str, seed: int, epoch: int) -> ModelOutput:
+        """The call with which it answers an observation of the dining philosophers, or none."""
+        view = parse(text)
+        action = self.player.decide(view, Coin(seed, epoch, view.round, view.seat))
+        if action is None:
+            return ModelOutput.from_content(f"dining/{self.player.name}", "I say nothing.")
+        return ModelOutput.for_tool_call(f"dining/{self.player.name}", action.value, {}, content="")
+
+    def _dpbench(self, text: str, seed: int, epoch: int, number: int) -> ModelOutput:
+        """The text with which it answers an observation of DPBench's game."""
+        seen = parse_dpbench(text)
+        coin = Coin("dpbench", seed, epoch, number, seen.seat)
+        return ModelOutput.from_content(f"dining/{self.player.name}", answer(self.player.name, seen, coin))
 
     def max_connections(self) -> int:
         """A scripted player answers at once; it need never wait for a connection."""

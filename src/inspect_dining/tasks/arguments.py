@@ -12,16 +12,21 @@ NO_MODEL = "none/none"
 """What Inspect calls the model of a run that was given none."""
 
 
-def refuse_unknown(given: Iterable[str], accepted: Sequence[str]) -> None:
+def refuse_unknown(given: Iterable[str], accepted: Sequence[str], task: str = "philosophers") -> None:
     """Refuses arguments that the task does not have; Inspect itself only warns.
 
     Raises:
         BadInput: There is one; the sentence names the nearest and all that there are.
     """
     for name in given:
-        near = get_close_matches(name, accepted, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise BadInput(f"The task philosophers has no argument {name!r}.{hint} Accepted: {', '.join(accepted)}.")
+        hint = nearest(name, accepted)
+        raise BadInput(f"The task {task} has no argument {name!r}.{hint} Accepted: {', '.join(accepted)}.")
+
+
+def nearest(name: str, accepted: Sequence[str]) -> str:
+    """A question that names the nearest accepted name, or nothing."""
+    near = get_close_matches(name, accepted, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def items(value: object) -> list[object]:
