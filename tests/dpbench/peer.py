@@ -56,7 +56,7 @@ class Log:
         """Nothing to keep."""
 
 
-def played(job: dict[str, dict[str, object]]) -> dict[str, object]:
+def played(options: dict[str, object], texts: list[list[str]]) -> dict[str, object]:
     """Plays one episode: every state, everything that every philosopher was shown, and the metrics."""
     asked: dict[int, int] = {}
     shown: list[list[object]] = []
@@ -68,13 +68,10 @@ def played(job: dict[str, dict[str, object]]) -> dict[str, object]:
             turn = asked.get(seat, 0)
             asked[seat] = turn + 1
             shown.append([seat, turn, user])
-        replies = job["replies"][seat]
-        return replies[turn % len(replies)]
+        return texts[seat][turn % len(texts[seat])]
 
     log = Log()
-    config = BenchmarkConfig(
-        model_fn=answer, system_prompt="{philosopher_name}", decision_prompt=SHOWN, **job["options"]
-    )
+    config = BenchmarkConfig(model_fn=answer, system_prompt="{philosopher_name}", decision_prompt=SHOWN, **options)
     result = run_episode(config, 0, logger=log)
     metrics = compute_aggregate_metrics([result], config.communication)
     return {
@@ -88,4 +85,5 @@ def played(job: dict[str, dict[str, object]]) -> dict[str, object]:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(played(json.loads(line))) + "\n")
+        job = json.loads(line)
+        sys.stdout.write(json.dumps(played(job["options"], job["replies"])) + "\n")

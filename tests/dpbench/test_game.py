@@ -151,7 +151,7 @@ def test_a_pass_begins_anywhere() -> None:
     assert {Game(rules, seed).to_move for seed in range(30)} == {(0,), (1,), (2,)}
     assert {Game(replace(rules, compat="0.2.1"), seed).to_move for seed in range(30)} == {(0,)}
     game = Game(rules, 7)
-    order = []
+    order: list[int] = []
     for _ in range(3):
         order += game.to_move
         game.move([says(None)])
@@ -174,7 +174,7 @@ def test_nobody_eating_is_not_perfectly_fair() -> None:
 def test_without_a_listed_defect_both_games_are_one(n: int, chance: int) -> None:
     """Up to the first tie, or the first eater that releases, a simultaneous game is the same in both."""
     draw = random.Random(chance)
-    theirs, ours = (Game(DPBenchRules(n, compat=compat), chance) for compat in ("0.2.1", "corrected"))  # type: ignore[arg-type]
+    theirs, ours = (Game(DPBenchRules(n, compat=compat), chance) for compat in ("0.2.1", "corrected"))
     while not theirs.over:
         actions = [draw.choice(list(Action)) for _ in range(n)]
         wanted = [

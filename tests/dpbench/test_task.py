@@ -20,7 +20,7 @@ from tests.solvers.harness import run, samples, score
 def test_the_dinner_plays_the_game_that_play_plays(tmp_path: Path) -> None:
     """A prompt that lost something, or a coin keyed by arrival, would part the two."""
     names = ["sim3c", "seq3nc", "comm_rounds_3"]
-    log = run(dpbench(condition=names, episodes=1, timesteps=6, n=3), "dining/random", tmp_path)  # type: ignore[arg-type]
+    log = run(dpbench(condition=names, episodes=1, timesteps=6, n=3), "dining/random", tmp_path)
     assert log.status == "success"
     assert log.results is not None
     for sample in samples(log):

@@ -174,7 +174,9 @@ def _announce(tables: dict[str, DPBenchRules], games: int) -> None:
     if calls > MOST_CALLS:
         raise BadInput(f"{calls:,} model calls are more than a run may plan ({MOST_CALLS:,}): give fewer games.")
     count = games * len(tables)
-    what = f"{count:,} game{'s' * (count != 1)} of DPBench ({', '.join(tables)}), at most {calls:,} model calls an epoch"
+    what = (
+        f"{count:,} game{'s' * (count != 1)} of DPBench ({', '.join(tables)}), at most {calls:,} model calls an epoch"
+    )
     click.echo(f"inspect_dining: {what}.", err=True)
 
 
