@@ -7,8 +7,11 @@ from pathlib import Path
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
 from transformers import PreTrainedTokenizerBase
 
-from inspect_dining.training.learn import art_learner
+from inspect_dining.training.learn import art_learner, central
+from inspect_dining.training.learn.central import Central
 from inspect_dining.training.learn.credit import Credit, GroupMean
+from inspect_dining.training.learn.critic import Critic
+from inspect_dining.training.learn.scoring import choose_rows
 from inspect_dining.training.learn.torch_learner import TorchLearner
 from inspect_dining.training.play import vllm_actor
 from inspect_dining.training.play.rollouts import Dinner, LocalActor
@@ -47,6 +50,7 @@ def check(recipe: Recipe, processes: int) -> None:
     """
     if recipe.learner == "art":
         art_learner.check(recipe, processes)
+    central.check(recipe)
     vllm_actor.check(recipe, processes)
 
 
@@ -76,4 +80,21 @@ def choose_learner(parts: Parts) -> Learner:
 
 def choose_credit(parts: Parts) -> Credit:
     """The source of credit of a recipe."""
-    return GroupMean(parts.recipe.spread)
+    recipe = parts.recipe
+    if recipe.credit == "group":
+        return GroupMean(recipe.spread)
+    critic = Critic(
+        recipe.seed,
+        memory=recipe.critic_memory,
+        updates=recipe.critic_updates,
+        batch=recipe.critic_batch,
+        rate=recipe.critic_rate,
+    )
+    return Central(
+        recipe.credit,
+        critic,
+        parts.dinner.policy,
+        choose_rows(parts.dinner.policy, recipe.micro_tokens, parts.accelerator.autocast)[0],
+        recipe.reward(),
+        memory=recipe.critic_memory,
+    )

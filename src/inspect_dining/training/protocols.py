@@ -51,6 +51,7 @@ class Lesson:
         rate: Adam's rate.
         entropy: The entropy coefficient: positive rewards entropy, negative punishes it.
         diversity: What seats are paid for acting apart, a nat.
+        explore: What entropy over the six actions is paid, a nat.
     """
 
     step: int
@@ -58,6 +59,7 @@ class Lesson:
     rate: float
     entropy: float
     diversity: float
+    explore: float = 0.0
 
 
 class LearnerState(TypedDict):

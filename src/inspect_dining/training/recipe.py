@@ -130,12 +130,26 @@ class Recipe(_Checked):
     weighting: Literal["constant", "episode"] = "constant"
     spread: bool = False
     """Whether advantages are divided by the group's spread."""
+    credit: Literal["group", "critic", "counterfactual"] = "group"
+    """What a turn is worth: by its group's mean, by a central critic, or by that critic and replay."""
+    critic_memory: int = Field(default=16, ge=1)
+    """From how many of the latest steps the critic is taught."""
+    critic_updates: int = Field(default=8, ge=1)
+    """The critic's updates after a step."""
+    critic_batch: int = Field(default=512, ge=1)
+    """Tables in one of them."""
+    critic_rate: float = Field(default=2e-3, gt=0)
+    """The critic's rate, which does not fall."""
     anchor: float = Field(default=0.05, ge=0)
     """What a lost turn is charged on its own."""
     entropy: float = 0.0
     """The last entropy coefficient; negative is a penalty, which falls back while meals are being lost."""
     entropy_from: float = Field(default=0.6, ge=0, lt=1)
     """The share of the run at which the entropy coefficient begins to grow from 0."""
+    explore: float = Field(default=0.0, ge=0)
+    """What a nat of entropy over the six actions is paid, however they are spelled (see `exploration.py`)."""
+    explore_until: float = Field(default=0.5, gt=0, le=1)
+    """The share of the run at which that pay has fallen to 0."""
     diversity: float = Field(default=0.0, ge=0)
     """What seats are paid for first moves that differ, a nat of information of seat on move (see `diversity.py`)."""
     diversity_until: float = Field(default=0.45, gt=0, le=1)

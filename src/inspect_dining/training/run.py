@@ -219,6 +219,7 @@ class Run:
             rate=schedule.rate(recipe, step, self.restarts),
             entropy=schedule.entropy(recipe, rows, self.since),
             diversity=schedule.diversity(recipe, step, self.since),
+            explore=schedule.explore(recipe, step, self.since),
         )
 
     def _rewarded(self, play: Play, episode: Episode) -> float:

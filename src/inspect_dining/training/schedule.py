@@ -1,4 +1,4 @@
-"""What changes over a run: Adam's rate, the entropy coefficient, the bonus on seats that act apart."""
+"""What changes over a run: the rate, the entropy coefficient, and the bonuses on acting apart and on exploring."""
 
 from collections.abc import Sequence
 
@@ -35,5 +35,14 @@ def entropy(recipe: Recipe, rows: Sequence[Row], since: int) -> float:
 
 def diversity(recipe: Recipe, step: int, since: int) -> float:
     """What seats are paid for acting apart at a step: it falls steadily to 0 from the last restart on."""
-    gone = (step - since) / (recipe.steps - since)
-    return recipe.diversity * max(0.0, 1 - gone / recipe.diversity_until)
+    return recipe.diversity * _left(recipe, step, since, recipe.diversity_until)
+
+
+def explore(recipe: Recipe, step: int, since: int) -> float:
+    """What a nat of entropy over the six actions is paid at a step: it falls steadily to 0 from the last restart on."""
+    return recipe.explore * _left(recipe, step, since, recipe.explore_until)
+
+
+def _left(recipe: Recipe, step: int, since: int, until: float) -> float:
+    """What is left of a coefficient that falls steadily to 0 at a share of the run."""
+    return max(0.0, 1 - (step - since) / (recipe.steps - since) / until)

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.learn.objective import Group
-from inspect_dining.training.learn.scoring import Rows
+from inspect_dining.training.learn.scoring import Rows, climb, score
 
 ENOUGH = 0.1
 """Nats of information at which the bonus ends."""
@@ -111,11 +111,7 @@ def pull(rows: Rows, given: Apart, device: torch.device | None = None) -> float:
         The information as it is, in nats, over this process's openings; its share of the whole step's mean.
     """
     pairs = [(prompt, reply) for opening in given.openings for prompt in opening.prompts for reply in given.replies]
-    owners = torch.tensor([number for number, (_, reply) in enumerate(pairs) for _ in reply], device=device)
-    logps = torch.zeros(len(pairs), dtype=torch.float64, device=device)
-    with torch.no_grad():
-        for part in rows.passes(pairs):
-            logps.index_add_(0, owners[part.index], part.logps.double())
+    logps = score(rows, pairs, device)
     total, start = 0.0, 0
     weights = torch.zeros_like(logps)
     for opening in given.openings:
@@ -125,10 +121,8 @@ def pull(rows: Rows, given: Apart, device: torch.device | None = None) -> float:
         total += opening.share * float(found.detach())
         if float(found.detach()) < ENOUGH:
             (slope,) = torch.autograd.grad(found, table)
-            weights[start:end] = (-given.coefficient * opening.share * slope).flatten()
+            weights[start:end] = (given.coefficient * opening.share * slope).flatten()
         start = end
     if weights.any():
-        for part in rows.passes(pairs):
-            weighed = (weights[owners[part.index]].to(part.logps) * part.logps).sum()
-            weighed.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        climb(rows, pairs, weights)
     return total

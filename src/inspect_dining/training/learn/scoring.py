@@ -225,6 +225,35 @@ class PackedRows:
         return Scored(index, everything[row_of, node_of, token_of], spread[row_of, node_of], width * len(batch))
 
 
+def score(rows: Rows, pairs: Sequence[tuple[Ids, Ids]], device: torch.device | None = None) -> Tensor:
+    """The log-probability of each whole reply, in float64 and without gradients."""
+    logps = torch.zeros(len(pairs), dtype=torch.float64, device=device)
+    owners = _owners(pairs, device)
+    with torch.no_grad():
+        for part in rows.passes(pairs):
+            logps.index_add_(0, owners[part.index], part.logps.double())
+    return logps
+
+
+def climb(rows: Rows, pairs: Sequence[tuple[Ids, Ids]], weights: Tensor) -> None:
+    """Adds to the parameters' `grad` the gradient of less the weighted sum of the replies' log-probabilities.
+
+    Args:
+        rows: How replies are scored.
+        pairs: Prompts and replies.
+        weights: The weight of each reply.
+    """
+    owners = _owners(pairs, weights.device)
+    for part in rows.passes(pairs):
+        weighed = -(weights[owners[part.index]].to(part.logps) * part.logps).sum()
+        weighed.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+
+
+def _owners(pairs: Sequence[tuple[Ids, Ids]], device: torch.device | None) -> Tensor:
+    """The number of the pair that each id of all replies belongs to."""
+    return torch.tensor([number for number, (_, reply) in enumerate(pairs) for _ in reply], device=device)
+
+
 def choose_rows(policy: Policy, micro_tokens: int, autocast: Autocast = nullcontext) -> tuple[Rows, str | None]:
     """The way in which a policy's replies are scored: packed where the model allows it.
 

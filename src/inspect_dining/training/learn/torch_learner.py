@@ -7,8 +7,10 @@ from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships n
 from accelerate.utils import gather_object  # type: ignore[import-untyped]  # as above
 
 from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.credit import Credit
 from inspect_dining.training.learn.diversity import Apart, apart, first_replies
+from inspect_dining.training.learn.exploration import Explore
 from inspect_dining.training.learn.objective import flat, pairs, sampled
 from inspect_dining.training.learn.updates import Update, Updater
 from inspect_dining.training.play.policy import Policy
@@ -33,6 +35,7 @@ class TorchLearner:
         self._tell = tell
         self.recipe, self.accelerator, self.credit = recipe, accelerator, credit
         self.updater = Updater(policy, accelerator, cap=recipe.cap, clip=recipe.clip, micro_tokens=recipe.micro_tokens)
+        self._choices = Choices(policy.prompts) if recipe.explore else None
 
     def begin(self, step: int, restarts: int) -> None:
         """Nothing runs beside this process; says it where the model does not allow the cheap way."""
@@ -54,11 +57,13 @@ class TorchLearner:
         made: list[Update] = []
         if not all(dead):
             bonus = self._bonus(lesson)
+            explore = Explore(self._choices, lesson.explore) if self._choices and lesson.explore else None
+            charge = abs(lesson.entropy) + lesson.explore
             rank, processes = self.accelerator.process_index, self.accelerator.num_processes
             for number in range(recipe.updates):
                 key = f"{recipe.seed}/{lesson.step}/{number}/{rank}"
-                some = sampled(weighed, recipe.pairs // processes, key, lesson.entropy) if recipe.pairs else weighed
-                made.append(self.updater.update(some, lesson.rate, lesson.entropy, bonus))
+                some = sampled(weighed, recipe.pairs // processes, key, charge) if recipe.pairs else weighed
+                made.append(self.updater.update(some, lesson.rate, lesson.entropy, bonus, explore))
         row: Row = {
             "dead_groups": fmean(dead),
             "pairs": len(weighed),
@@ -71,6 +76,8 @@ class TorchLearner:
         }
         if made and made[0].information is not None:
             row["information"] = made[0].information
+        if made and made[0].choice is not None:
+            row["choice_entropy"] = made[0].choice
         return row
 
     def _bonus(self, lesson: Lesson) -> Apart | None:

@@ -12,6 +12,7 @@ from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships n
 
 from inspect_dining.errors import BadInput
 from inspect_dining.training.learn.diversity import Apart, pull
+from inspect_dining.training.learn.exploration import Explore, pay
 from inspect_dining.training.learn.objective import Pair
 from inspect_dining.training.learn.scoring import choose_rows
 from inspect_dining.training.play.policy import Policy, parameters
@@ -28,6 +29,7 @@ class Update:
         entropy: Mean entropy of a reply in nats, weighed as the turns are.
         off: Mean absolute difference of log-probabilities between learner and sampler, a token.
         information: Nats that a seat's number tells about its first move; None where no bonus is on it.
+        choice: Mean entropy of the six actions in nats, weighed as the turns are; None where none is paid.
     """
 
     pairs: int
@@ -36,6 +38,7 @@ class Update:
     entropy: float
     off: float
     information: float | None = None
+    choice: float | None = None
 
 
 class Updater:
@@ -76,13 +79,20 @@ class Updater:
         self.trained = parameters(policy.model)
         self.optimizer = torch.optim.Adam(self.trained, lr=0.0, betas=betas)
 
-    def gradient(self, given: Sequence[Pair], entropy: float = 0.0, apart: Apart | None = None) -> Update:
+    def gradient(
+        self,
+        given: Sequence[Pair],
+        entropy: float = 0.0,
+        apart: Apart | None = None,
+        explore: Explore | None = None,
+    ) -> Update:
         """Leaves in the parameters' `grad` the gradient of the loss, summed over processes.
 
         Args:
             given: This process's pairs.
             entropy: The entropy coefficient: positive rewards entropy, negative punishes it.
             apart: The bonus on seats that act apart.
+            explore: The bonus on the entropy of the six actions.
         """
         self.policy.model.train()
         self.optimizer.zero_grad(set_to_none=True)
@@ -109,16 +119,30 @@ class Updater:
                 spread += float((share * part.entropies).sum())
                 off += float((part.logps - drawn).abs().sum())
         information = pull(self.rows, apart, self.accelerator.device) if apart else None
+        choice = pay(self.rows, explore, given, self.accelerator.device) if explore else None
         self._sum_over_processes()
         norm = float(torch.nn.utils.clip_grad_norm_(self.trained, float("inf")))
         turns, ids = sum(pair.share for pair in given), sum(lengths)
         return Update(
-            len(given), computed, norm, spread / turns if turns else 0.0, off / ids if ids else 0.0, information
+            len(given),
+            computed,
+            norm,
+            spread / turns if turns else 0.0,
+            off / ids if ids else 0.0,
+            information,
+            choice,
         )
 
-    def update(self, given: Sequence[Pair], rate: float, entropy: float = 0.0, apart: Apart | None = None) -> Update:
+    def update(
+        self,
+        given: Sequence[Pair],
+        rate: float,
+        entropy: float = 0.0,
+        apart: Apart | None = None,
+        explore: Explore | None = None,
+    ) -> Update:
         """Takes one step of Adam; a gradient that is not finite stops the run before it touches a weight."""
-        made = self.gradient(given, entropy, apart)
+        made = self.gradient(given, entropy, apart, explore)
         if not torch.isfinite(torch.tensor(made.gradient)):
             raise BadInput("The gradient is not finite, so no step was taken; lower the rate, or train in float32.")
         torch.nn.utils.clip_grad_norm_(self.trained, self.clip)

@@ -1,0 +1,179 @@
+"""Sources of credit with a central critic: the plain critic, and counterfactual credit by replay.
+
+Both give every turn an advantage of its own (the formulas are in `counterfactual`). After a step's turns have got their
+credit, the critic is taught on the step's games of all processes, so that it is the same in each of them. Until it has
+been taught once, the group's mean stands in.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Literal
+
+import numpy as np
+from accelerate.utils import gather_object  # type: ignore[import-untyped]  # it ships no types
+
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.table.record import Record
+from inspect_dining.training.learn.choices import Choices
+from inspect_dining.training.learn.counterfactual import check_rules, counterfactual, generalised
+from inspect_dining.training.learn.credit import Credited
+from inspect_dining.training.learn.critic import Critic, explained
+from inspect_dining.training.learn.objective import Advantages, Group, group_means
+from inspect_dining.training.learn.rounds import ACTIONS, Floats, Played, play_again
+from inspect_dining.training.learn.scoring import Rows
+from inspect_dining.training.play.policy import Policy
+from inspect_dining.training.play.rollouts import Episode
+from inspect_dining.training.recipe import Recipe
+
+Game = tuple[str, float]
+"""A record as JSON, and its reward."""
+
+
+def check(recipe: Recipe) -> None:
+    """Looks at what a recipe asks of its source of credit, before anything is made.
+
+    Raises:
+        BadInput: Something does not go together, in a sentence.
+    """
+    if recipe.learner == "art" and (recipe.credit != "group" or recipe.explore):
+        raise BadInput(
+            "OpenPipe ART gives all turns of an episode one advantage and takes no bonus, so learner=art goes with "
+            "credit=group and explore=0 only; take learner=torch."
+        )
+    if recipe.spread and recipe.credit != "group":
+        raise BadInput(f"spread=true divides by the group's spread, which credit={recipe.credit} has no use for.")
+    if recipe.credit == "counterfactual":
+        check_rules(recipe.rules(2, 3))
+
+
+class Central:
+    """A source of credit with a critic that exists in training only.
+
+    Attributes:
+        critic: The critic.
+    """
+
+    def __init__(
+        self,
+        kind: Literal["critic", "counterfactual"],
+        critic: Critic,
+        policy: Policy,
+        rows: Rows,
+        reward: Shaping,
+        *,
+        memory: int,
+    ) -> None:
+        """Takes what it needs.
+
+        Args:
+            kind: Whether all seats of a round share the critic's advantage, or each gets its own by replay.
+            critic: An untaught critic.
+            policy: The policy that is trained, asked for the chances of the six actions by `counterfactual`.
+            rows: How its replies are scored.
+            reward: The shaping.
+            memory: From how many of the latest steps the critic is taught.
+        """
+        self.kind, self.critic, self.reward, self._rows, self._memory = kind, critic, reward, rows, memory
+        self._device = next(policy.model.parameters()).device
+        self._choices = Choices(policy.prompts) if kind == "counterfactual" else None
+        self._games: list[list[Game]] = []
+
+    def assign(self, groups: Sequence[Group]) -> Credited:
+        """Gives every turn its advantage, then teaches the critic.
+
+        Raises:
+            BadInput: A reward is not finite, or the rules do not allow it.
+        """
+        made: Advantages = group_means(groups)
+        episodes = [episode for group in groups for episode in group.episodes]
+        rewards = [reward for group in groups for reward in group.rewards]
+        row = {"explained": 0.0, "credit_spread": 0.0}
+        if self.critic.taught and episodes:
+            of_episodes, row = self._credit(episodes, rewards)
+            left = iter(of_episodes)
+            made = [[next(left) for _ in group.episodes] for group in groups]
+        games: list[Game] = gather_object([
+            (episode.record.to_json(), reward) for episode, reward in zip(episodes, rewards, strict=True)
+        ])
+        self._games = [*self._games, games][-self._memory :]
+        self._remember(games)
+        row["critic_error"] = self.critic.learn()
+        return Credited(made, row)
+
+    def _credit(
+        self, episodes: Sequence[Episode], rewards: Sequence[float]
+    ) -> tuple[list[tuple[float, ...]], dict[str, float]]:
+        """The advantage of every turn of every episode, and what there is to say about it."""
+        made: list[tuple[float, ...]] = [()] * len(episodes)
+        values, earned, spread = [], [], []
+        chances = self._chances(episodes)
+        for places in _by_size([episode.record for episode in episodes]).values():
+            played = play_again([episodes[i].record for i in places])
+            some = [rewards[i] for i in places]
+            if self.kind == "critic":
+                credit = generalised(played, some, self.critic.value)
+            else:
+                pi = _of_rounds(played, [chances[i] for i in places])
+                credit = counterfactual(played, pi, self.critic.value, self.reward)
+            for i, turns in zip(places, played.by_game(credit), strict=True):
+                made[i] = tuple(turns.flatten().tolist())
+            values.append(self.critic.value(played.before, played.horizon, played.rules))
+            earned.append(np.array(some)[played.game])
+            spread.append(float(credit.std()))
+        row = {"explained": explained(np.concatenate(values), np.concatenate(earned)), "credit_spread": fmean(spread)}
+        return made, row
+
+    def _chances(self, episodes: Sequence[Episode]) -> list[Floats]:
+        """For each episode pi of the six actions at every turn: turns x 6; nothing where the critic does not ask."""
+        if self._choices is None:
+            return []
+        met = dict.fromkeys(turn.prompt for episode in episodes for turn in episode.turns)
+        numbers = {prompt: number for number, prompt in enumerate(met)}
+        pi = self._choices.logps(self._rows, list(met), self._device).exp().cpu().numpy()
+        return [pi[[numbers[turn.prompt] for turn in episode.turns]] for episode in episodes]
+
+    def _remember(self, games: Sequence[Game]) -> None:
+        records = [Record.from_json(text) for text, _ in games]
+        self.critic.remember([
+            (play_again([records[i] for i in places]), [games[i][1] for i in places])
+            for places in _by_size(records).values()
+        ])
+
+    def state(self) -> dict[str, object]:
+        """The critic, and the games that it is taught on."""
+        return {"critic": self.critic.state(), "games": self._games}
+
+    def load_state(self, state: dict[str, object]) -> None:
+        """Takes up such a state."""
+        critic, games = state["critic"], state["games"]
+        assert isinstance(critic, dict)
+        assert isinstance(games, list)
+        self.forget()
+        self.critic.load_state(critic)
+        self._games = games
+        for step in self._games:
+            self._remember(step)
+
+    def forget(self) -> None:
+        """Starts again with an untaught critic."""
+        self.critic.forget()
+        self._games = []
+
+
+def _by_size(records: Sequence[Record]) -> dict[int, list[int]]:
+    """The places of the records of each n, in a fixed order."""
+    places: dict[int, list[int]] = {}
+    for i, record in enumerate(records):
+        places.setdefault(record.rules.n, []).append(i)
+    return dict(sorted(places.items()))
+
+
+def _of_rounds(played: Played, chances: Sequence[Floats]) -> Floats:
+    """The chances of the turns of games, in the order of rounds: R x n x 6."""
+    n = played.rules.n
+    made = np.empty((len(played.game), n, len(ACTIONS)))
+    for game, pi in enumerate(chances):
+        rounds = np.flatnonzero(played.game == game)
+        made[rounds] = pi.reshape(-1, n, len(ACTIONS))[played.before.round[rounds] - 1]
+    return made
