@@ -7,7 +7,9 @@ from torch import Tensor
 from transformers import DynamicCache, PreTrainedModel
 
 from inspect_dining.philosophers.tokens import Ids
+from inspect_dining.training.play import policy as module
 from inspect_dining.training.play.policy import Policy
+from inspect_dining.training.play.prefix import Reader, Recorder
 from inspect_dining.training.play.rollouts import Dinner
 
 PROMPTS: list[Ids] = [(7, 8, 9), (7, 8), (40, 41, 42, 43, 44, 45), (99,)]
@@ -69,9 +71,11 @@ def test_the_rows_that_a_prompt_branches_into_count_towards_what_is_computed_at_
     heights: list[int] = []
     forward = Policy._forward
 
-    def watched(self: Policy, ids: Tensor, mask: Tensor, position: Tensor, cache: DynamicCache) -> Tensor:
+    def watched(
+        self: Policy, ids: Tensor, mask: Tensor, position: Tensor, cache: DynamicCache, reader: Reader | None
+    ) -> Tensor:
         heights.append(len(ids))
-        return forward(self, ids, mask, position, cache)
+        return forward(self, ids, mask, position, cache, reader)
 
     monkeypatch.setattr(Policy, "_forward", watched)
     policy.sample([(7, 8, i) for i in range(12)], [(i % 12, f"k{i}") for i in range(60)])
@@ -109,3 +113,47 @@ def test_a_reply_ends_at_a_stop_or_at_the_limit_and_says_which(policy: Policy) -
         assert reply.ended == (reply.ids[-1] in policy.stops)
         assert reply.ended or len(reply.ids) == policy.max_tokens
         assert not policy.stops & set(reply.ids[:-1])
+
+
+LONG: list[Ids] = [(*range(50, 62), *rest) for rest in [(7, 8, 9), (7, 8), (40, 41, 42, 43), (99,), (7, 9)]]
+
+
+def test_a_kept_beginning_shows_in_no_reply_and_in_no_probability(
+    policy: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [(i % len(LONG), None if i % 7 == 0 else f"k{i}") for i in range(40)]
+    kept = policy.sample(LONG, rows)
+    assert policy._kept is not None
+    assert policy._kept.ids == LONG[0][:12]
+    monkeypatch.setattr(module, "SHORTEST", 10**9)
+    plain = policy.sample(LONG, rows)
+    assert [reply.ids for reply in kept] == [reply.ids for reply in plain]
+    for (number, _), one, two in zip(rows, kept, plain, strict=True):
+        assert one.logps == pytest.approx(two.logps, abs=1e-6)
+        assert one.logps == pytest.approx(plain_logps(policy.model, LONG[number], one.ids), abs=1e-6)
+
+
+def test_a_beginning_is_computed_once_for_a_set_of_weights(policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kept beyond a step of Adam it would play with the weights of the step before."""
+    recorded: list[int] = []
+    begin = Recorder.__init__
+
+    def counted(self: Recorder) -> None:
+        recorded.append(1)
+        begin(self)
+
+    monkeypatch.setattr(Recorder, "__init__", counted)
+    rows: list[tuple[int, str | None]] = [(i % 2, f"k{i}") for i in range(6)]
+    policy.sample(LONG[:2], rows)
+    before = len(recorded)
+    policy.sample(LONG[2:4], rows)
+    (alone,) = policy.sample([LONG[4]], [(0, "k")])
+    assert alone.logps == pytest.approx(plain_logps(policy.model, LONG[4], alone.ids), abs=1e-6)
+    assert len(recorded) == before
+    optimizer = torch.optim.Adam(policy.model.parameters(), lr=0.05)
+    for parameter in policy.model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    for (number, _), reply in zip(rows, policy.sample(LONG[:2], rows), strict=True):
+        assert reply.logps == pytest.approx(plain_logps(policy.model, LONG[number], reply.ids), abs=1e-6)
+    assert len(recorded) == before + 1

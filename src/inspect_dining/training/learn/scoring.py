@@ -12,20 +12,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import torch
-from torch import Tensor, nn
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.masking_utils import sdpa_mask
+from torch import Tensor
 
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.learn.tree import Row, batches, pack
 from inspect_dining.training.play.policy import Policy
+from inspect_dining.training.play.prefix import Reader, Recorder, refusal
 
 ROW = 256
 """Tokens of a packed row after the prefix; longer ones repeat less of their paths and attend to more."""
 ASKED = 10
 """A pass predicts at most one id for so many tokens that it may hold: logits are wide."""
-_ATTENTION = "inspect_dining_tree"
 Autocast = Callable[[], AbstractContextManager[object]]
 
 
@@ -95,71 +92,6 @@ class PlainRows:
             )
 
 
-class _Recorder:
-    """Keeps the keys and values of the prefix, layer by layer."""
-
-    def __init__(self) -> None:
-        self.kept: dict[int, tuple[Tensor, Tensor]] = {}
-
-    def attend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        # A layer that is computed again for its gradient, under checkpointing, comes here again.
-        self.kept.setdefault(layer, (key, value))
-        return key, value
-
-
-class _Reader:
-    """Shows the keys and values of the prefix to the rows after it, and collects their gradient."""
-
-    def __init__(self, recorder: _Recorder) -> None:
-        self._kept = recorder.kept
-        self._leaves = {
-            layer: (key.detach().requires_grad_(key.requires_grad), value.detach().requires_grad_(value.requires_grad))
-            for layer, (key, value) in recorder.kept.items()
-        }
-
-    def attend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        first_key, first_value = self._leaves[layer]
-        rows = len(key)
-        return (
-            torch.cat([first_key.expand(rows, -1, -1, -1), key], 2),
-            torch.cat([first_value.expand(rows, -1, -1, -1), value], 2),
-        )
-
-    def backward(self) -> None:
-        """Passes the gradient on."""
-        ends: list[Tensor] = []
-        slopes: list[Tensor] = []
-        for layer, leaves in self._leaves.items():
-            for leaf, kept in zip(leaves, self._kept[layer], strict=True):
-                if leaf.grad is not None:
-                    ends.append(kept)
-                    slopes.append(leaf.grad)
-        if ends:
-            torch.autograd.backward(ends, slopes)
-
-
-def _attention(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
-    dining_prefix: _Recorder | _Reader | None = None,
-    **options: object,
-) -> tuple[Tensor, None]:
-    """Attention of transformers by `sdpa`, with the keys and values of a prefix before those of the rows."""
-    if dining_prefix is not None:
-        layer = module.layer_idx
-        assert isinstance(layer, int)
-        key, value = dining_prefix.attend(layer, key, value)
-    # The options are the model's own and are passed on as they come.
-    return sdpa_attention_forward(module, query, key, value, attention_mask, **options)  # type: ignore[arg-type]
-
-
-AttentionInterface.register(_ATTENTION, _attention)
-AttentionMaskInterface.register(_ATTENTION, sdpa_mask)
-
-
 class PackedRows:
     """Scores pairs packed as trees."""
 
@@ -172,10 +104,10 @@ class PackedRows:
         tree = pack(pairs, min(ROW, self.micro_tokens))
         start, reader = len(tree.prefix), None
         if start:
-            recorder = _Recorder()
+            recorder = Recorder()
             ids = torch.tensor([tree.prefix], device=self._device)
             self._forward(input_ids=ids, logits_to_keep=1, dining_prefix=recorder)
-            reader = _Reader(recorder)
+            reader = Reader(recorder)
         for number, batch in enumerate(batches(tree.rows, self.micro_tokens, max(1, self.micro_tokens // ASKED))):
             scored = self._pass(batch, start, reader, entropy)
             tokens = scored.tokens + (start if number == 0 else 0)
@@ -192,7 +124,7 @@ class PackedRows:
             logits: Tensor = self.policy.model(use_cache=False, **inputs).logits
         return logits
 
-    def _pass(self, batch: Sequence[Row], start: int, reader: _Reader | None, entropy: bool) -> Scored:
+    def _pass(self, batch: Sequence[Row], start: int, reader: Reader | None, entropy: bool) -> Scored:
         """Computes rows; nodes that predict come last in each, so that logits are made for the end of the rows only."""
         width = max(len(row.ids) for row in batch)
         ids, positions, firsts, ends, asked = [], [], [], [], []
@@ -260,54 +192,9 @@ def choose_rows(policy: Policy, micro_tokens: int, autocast: Autocast = nullcont
     Returns:
         The way, and where it is plain rows a sentence that says why.
     """
-    why = _unpackable(policy)
-    if why is None:
+    why = refusal(policy.model)
+    if not why:
         return PackedRows(policy, micro_tokens, autocast), None
     return PlainRows(policy, micro_tokens, autocast), (
         f"Pairs are trained as plain rows, not packed as trees: {why}; a step computes several times the tokens."
     )
-
-
-def _unpackable(policy: Policy) -> str | None:
-    """Why a model cannot be packed, or None; it is left with the attention that packs where it can."""
-    bare: PreTrainedModel = getattr(policy.model, "get_base_model", lambda: policy.model)()
-    config = bare.config
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    if kinds != {"full_attention"}:
-        return f"the model has layers of {', '.join(sorted(kinds - {'full_attention'}))}"
-    if getattr(config, "sliding_window", None) or getattr(config, "attention_chunk_size", None):
-        return "the model attends within a window"
-    before = str(config._attn_implementation)
-    if before not in ("sdpa", _ATTENTION):
-        return f"the model attends by {before}, not by sdpa"
-    bare.set_attn_implementation(_ATTENTION)
-    if _agree(policy):
-        return None
-    bare.set_attn_implementation(before)
-    return "its layers do more than attend to what a mask shows"
-
-
-def _agree(policy: Policy) -> bool:
-    """Whether packed rows of a few ids score as plain rows do."""
-    most = policy.model.get_input_embeddings().num_embeddings
-    assert isinstance(most, int)
-    ids = [(7 * i + 3) % most for i in range(12)]
-    pairs: list[tuple[Ids, Ids]] = [
-        (tuple(ids[:5]), tuple(ids[5:8])),
-        (tuple(ids[:5]), (ids[5], ids[9])),
-        ((*ids[:3], ids[10]), tuple(ids[6:9])),
-    ]
-    training = policy.model.training
-    policy.model.train(False)
-    try:
-        with torch.no_grad():
-            packed, plain = (
-                torch.cat([part.logps[part.index.argsort()] for part in rows.passes(pairs)])
-                for rows in (PackedRows(policy, 4096), PlainRows(policy, 4096))
-            )
-    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
-        return False
-    finally:
-        policy.model.train(training)
-    rounding = 0.05 if next(policy.model.parameters()).dtype in (torch.bfloat16, torch.float16) else 1e-4
-    return bool((packed - plain).abs().max() <= rounding * plain.abs().max())

@@ -1,7 +1,8 @@
 """The model as a player: samples replies to prompts, and recomputes the log-probabilities of given replies.
 
 Both work for any causal language model of transformers. Equal prompts are computed once, and so are equal beginnings of
-replies to them: rows that have sampled the same tokens share one place in the batch until they part. Every row draws
+replies to them: rows that have sampled the same tokens share one place in the batch until they part. What all prompts
+begin with is computed once for a set of weights, where the model allows it (see `prefix`). Every row draws
 from uniform numbers keyed by its own seed, so what it samples does not depend on what else is in the batch (apart from
 rounding). Sampling is at temperature 1 from the whole distribution, whatever the model's own defaults.
 """
@@ -16,8 +17,13 @@ from torch import Tensor, nn
 from transformers import DynamicCache, PreTrainedModel
 
 from inspect_dining.philosophers.tokens import Ids, Prompts
+from inspect_dining.training.play.prefix import Reader, Recorder, refusal
 
 _DRAWS = 8
+SHORTEST = 8
+"""Ids that prompts must have in common at their beginning for it to be kept."""
+SLACK = 32
+"""Ids by which a kept beginning may be shorter than what these prompts have in common, before a new one is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +49,23 @@ class _Row:
     ids: list[int]
     logps: list[float]
     ended: bool = False
-    draws: tuple[float, ...] = ()
+    draws: bytes = b""
 
     def draw(self) -> float:
         """The next uniform number of this row."""
         place = len(self.ids) % _DRAWS
         if place == 0:
-            digest = blake2b(f"{self.key}/{len(self.ids)}".encode(), digest_size=6 * _DRAWS).digest()
-            self.draws = tuple(int.from_bytes(digest[i : i + 6], "big") / 2**48 for i in range(0, 6 * _DRAWS, 6))
-        return self.draws[place]
+            self.draws = blake2b(f"{self.key}/{len(self.ids)}".encode(), digest_size=6 * _DRAWS).digest()
+        return int.from_bytes(self.draws[6 * place : 6 * place + 6], "big") / 2**48
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A beginning of prompts, as a set of weights computes it."""
+
+    ids: Ids
+    weights: int
+    recorder: Recorder
 
 
 class Policy:
@@ -85,6 +99,7 @@ class Policy:
         # A PEFT model hides what its base takes.
         bare: PreTrainedModel = getattr(model, "get_base_model", lambda: model)()
         self._cache_word = "cache" if "cache" in signature(bare.forward).parameters else "past_key_values"
+        self._kept: _Kept | None = None
 
     def sample(self, prompts: Sequence[Ids], rows: Sequence[tuple[int, str | None]]) -> list[Reply]:
         """Samples a reply for every row.
@@ -106,16 +121,43 @@ class Policy:
         wanted = [number for number, some in enumerate(of_prompt) if some]
         self.model.train(False)
         with torch.inference_mode():
-            for chunk in _chunks([(len(prompts[i]), len(of_prompt[i]), i) for i in wanted], self.batch_tokens):
-                self._decode([prompts[i] for i in chunk], [of_prompt[i] for i in chunk])
+            start, reader = self._beginning([prompts[i] for i in wanted])
+            for chunk in _chunks([(len(prompts[i]) - start, len(of_prompt[i]), i) for i in wanted], self.batch_tokens):
+                self._decode([prompts[i][start:] for i in chunk], [of_prompt[i] for i in chunk], start, reader)
         return [Reply(tuple(row.ids), tuple(row.logps), row.ended) for row in made]
 
-    def _decode(self, prompts: list[Ids], nodes: list[list[_Row]]) -> None:
-        """Decodes rows in step; `nodes` groups those whose prompt and tokens so far are equal."""
+    def _beginning(self, prompts: list[Ids]) -> tuple[int, Reader | None]:
+        """What these prompts begin with, computed once for a set of weights: its length, and its keys and values."""
+        if len(prompts) < 2 and self._kept is None:
+            return 0, None
+        low, high = min(prompts), max(prompts)
+        shared = min(common(low, high), min(map(len, prompts)) - 1)
+        if shared < SHORTEST or refusal(self.model):
+            return 0, None
+        weights = fingerprint(self.model)
+        kept = self._kept
+        if kept is None or kept.weights != weights or common(kept.ids, low[:shared]) < shared - SLACK:
+            recorder = Recorder()
+            ids = torch.tensor([low[:shared]], device=next(self.model.parameters()).device)
+            self.model(input_ids=ids, use_cache=False, logits_to_keep=1, dining_prefix=recorder)
+            kept = self._kept = _Kept(low[:shared], weights, recorder)
+        length = common(kept.ids, low[:shared])
+        return length, Reader(kept.recorder, length)
+
+    def _decode(self, prompts: list[Ids], nodes: list[list[_Row]], start: int, reader: Reader | None) -> None:
+        """Decodes rows in step; `nodes` groups those whose prompt and tokens so far are equal.
+
+        Args:
+            prompts: What comes after the kept beginning.
+            nodes: The rows.
+            start: The length of the kept beginning.
+            reader: The kept beginning.
+        """
         ids, mask = self._padded(prompts)
-        position = mask.sum(1, keepdim=True) if mask is not None else torch.full_like(ids[:, :1], ids.shape[1])
+        position = torch.arange(ids.shape[1], device=ids.device)[None] if mask is None else mask.cumsum(1) - 1
         cache = DynamicCache(config=self.model.config)
-        logits = self._forward(ids, mask, None if mask is None else (mask.cumsum(1) - 1).clamp(min=0), cache)
+        logits = self._forward(ids, mask, position.clamp(min=0) + start, cache, reader)
+        position = position[:, -1:].expand(len(ids), 1) + start + 1
         for step in range(self.max_tokens):
             parents, tokens, children = self._choose(logits, nodes)
             if not children or step + 1 == self.max_tokens:
@@ -128,10 +170,12 @@ class Policy:
             if mask is not None:
                 mask = torch.cat([mask, mask.new_ones(len(parents), 1)], 1)
             nodes = children
-            logits = self._forward(torch.tensor(tokens, device=ids.device)[:, None], mask, position, cache)
+            logits = self._forward(torch.tensor(tokens, device=ids.device)[:, None], mask, position, cache, reader)
             position = position + 1
 
-    def _forward(self, ids: Tensor, mask: Tensor | None, position: Tensor | None, cache: DynamicCache) -> Tensor:
+    def _forward(
+        self, ids: Tensor, mask: Tensor | None, position: Tensor, cache: DynamicCache, reader: Reader | None
+    ) -> Tensor:
         out = self.model(
             input_ids=ids,
             attention_mask=mask,
@@ -139,6 +183,7 @@ class Policy:
             use_cache=True,
             logits_to_keep=1,
             **{self._cache_word: cache},
+            **({} if reader is None else {"dining_prefix": reader}),
         )
         logits: Tensor = out.logits[:, -1].float()
         return logits
@@ -225,6 +270,17 @@ def _chunks(sized: list[tuple[int, int, int]], most: int) -> Iterator[list[int]]
         taken += rows
     if chunk:
         yield chunk
+
+
+def common(one: Ids, two: Ids) -> int:
+    """How many ids two sequences have in common at their beginning."""
+    end = min(len(one), len(two))
+    return next((i for i in range(end) if one[i] != two[i]), end)
+
+
+def fingerprint(model: nn.Module) -> int:
+    """Names the weights of a model as they are now: torch counts the changes of every tensor."""
+    return hash(tuple((parameter.data_ptr(), parameter._version) for parameter in model.parameters()))
 
 
 def parameters(model: nn.Module) -> list[nn.Parameter]:
