@@ -257,9 +257,8 @@ def show_sampling(model: Path, number: int, repeats: int) -> None:
         for kind, made in found.items():
             one = measure(sample_once, model, kind, number)
             made.append(one["seconds"])
-            say(
-                f"sampling  SmolLM2 {kind:6s} {one['views']:.0f} views, {one['tokens']:.0f} tokens: {made[-1]:7.1f} CPU s"
-            )
+            size = f"{one['views']:.0f} views, {one['tokens']:.0f} tokens"
+            say(f"sampling  SmolLM2 {kind:6s} {size}: {made[-1]:7.1f} CPU s")
     say(f"sampling  plain / kept: {median(found['plain']) / median(found['kept']):.1f}")
 
 
