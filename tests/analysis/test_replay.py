@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace as changed
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -119,3 +120,13 @@ def test_the_picture_holds_every_hand_meal_and_mark_and_is_the_same_each_time() 
     assert "http://" not in re.sub(
         r"http://(www\.w3\.org|purl\.org|creativecommons\.org|web\.resource\.org)\S*", "", drawn
     )
+
+
+def test_a_faulty_seat_is_marked_in_the_terminal_and_in_the_picture() -> None:
+    record = play(Rules(n=4, rounds=10, faults="1:crash@first_fork"), "odd_even", 3)
+    console = Console(width=120, record=True, file=StringIO())
+    console.print(game(Shown(record, "a game"), 120))
+    text = console.export_text()
+    assert "fault!" in text
+    assert "!: the seat's fault has begun." in text
+    assert game_figure(record, "a game") != game_figure(play(Rules(n=4, rounds=10), "odd_even", 3), "a game")

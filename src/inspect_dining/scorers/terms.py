@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from inspect_dining.scorers.survivors import Survivors, survivors
 from inspect_dining.table.moves import LOST, Action, Kind
 from inspect_dining.table.optimum import best_meals
 from inspect_dining.table.record import Record, replay
@@ -21,6 +22,8 @@ class Terms:
         thinks: Turns that were `think`.
         lost: For each kind of lost turn how many there were; all six kinds are present.
         several: Turns in which more than one call came (the first acted).
+        forced: Turns that a fault took; they are no turns of the players, and none of the counts above holds them.
+        survivors: How the seats without a fault fared, or None where the rules have no faults.
     """
 
     n: int
@@ -31,6 +34,8 @@ class Terms:
     thinks: int = 0
     lost: tuple[tuple[Kind, int], ...] = tuple((kind, 0) for kind in LOST)
     several: int = 0
+    forced: int = 0
+    survivors: Survivors | None = None
 
     @property
     def eaten(self) -> int:
@@ -80,8 +85,8 @@ class Terms:
 
     @property
     def turns(self) -> int:
-        """Turns taken by all seats."""
-        return self.n * self.played
+        """Turns taken by all seats, those that a fault took left out."""
+        return self.n * self.played - self.forced
 
     @property
     def lost_count(self) -> int:
@@ -106,7 +111,9 @@ def terms(record: Record) -> Terms:
     if not record.complete:
         raise ValueError(f"This game was {record.ended}; only a game that ended can be scored.")
     rounds = replay(record)
-    turns = Counter(turn.reading for round in rounds for turn in round.turns)
+    turns = Counter(
+        turn.reading for round in rounds for seat, turn in enumerate(round.turns) if seat not in round.forced
+    )
     kinds: Counter[Kind] = Counter()
     for reading, count in turns.items():
         kinds[reading.kind] += count
@@ -119,4 +126,6 @@ def terms(record: Record) -> Terms:
         thinks=sum(count for reading, count in turns.items() if reading.action is Action.THINK),
         lost=tuple((kind, kinds[kind]) for kind in LOST),
         several=kinds[Kind.SEVERAL],
+        forced=sum(len(round.forced) for round in rounds),
+        survivors=survivors(record) if record.rules.faults else None,
     )

@@ -180,7 +180,9 @@ class PhilosophersGame:
 
     def card(self) -> str:
         """The round that has just closed."""
-        return round_card(self.game.rules, self._opened, self.game.table)
+        begun = self.game.faults.begun
+        faulty = [seat for seat, number in begun.items() if number <= self._opened.round]
+        return round_card(self.game.rules, self._opened, self.game.table, faulty)
 
     def record(self, unfinished: str = "unfinished") -> dict[str, object]:
         """The record up to the last whole round."""

@@ -10,7 +10,10 @@ The dinner, `play` and the training rollouts all run this one loop; only who dec
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from inspect_dining.table.faults import Fault, join_faults
+from inspect_dining.table.faulty_seats import FaultySeats
 from inspect_dining.table.moves import ACTS, NO_CALL, Action, Reading
 from inspect_dining.table.players import scripted
 from inspect_dining.table.record import DEADLOCK, HORIZON, Record, cut
@@ -29,8 +32,10 @@ class Game:
         rules: The rules of the game.
         seed: The episode's seed, which keys all ties.
         table: The table as the seats to move see it.
-        to_move: The seats whose decision is wanted now: all of them, or one in sequential order; none once over.
+        to_move: The seats whose decision is wanted now: all of them, or one in sequential order; without those whose
+            turn a fault takes (in sequential order perhaps none is left); none once over.
         ended: How the game ended (`deadlock` or `horizon`), or None while it goes on.
+        faults: The faults of the game.
     """
 
     def __init__(self, rules: Rules, seed: int) -> None:
@@ -43,11 +48,14 @@ class Game:
         self.seed = check_seed(seed)
         self.table = Table.empty(rules.n)
         self.ended: str | None = None
+        self.faults = FaultySeats(rules, seed)
         self._seats = tuple(range(rules.n))
-        self.to_move: tuple[int, ...] = self._seats if rules.order == "simultaneous" else (0,)
+        self._moving: tuple[int, ...] = ()
+        self.to_move: tuple[int, ...] = ()
         self._rounds: list[str] = []
         self._hashes: list[str] = []
         self._codes = ""
+        self._begin_round()
 
     @property
     def over(self) -> bool:
@@ -55,8 +63,16 @@ class Game:
         return self.ended is not None
 
     def view(self, seat: int) -> View:
-        """What a seat sees of the table now."""
-        return see(self.table, seat, self.rules)
+        """What a seat sees of the table now, or of an earlier one where a fault delays it."""
+        return see(self.faults.seen(seat, self.table), seat, self.rules)
+
+    def _begin_round(self) -> None:
+        self.faults.begin_round(self.table)
+        self._take_turns(self._seats if self.rules.order == "simultaneous" else (0,))
+
+    def _take_turns(self, seats: tuple[int, ...]) -> None:
+        self._moving = seats
+        self.to_move = tuple(seat for seat in seats if self.faults.asked(seat)) if self.faults.begun else seats
 
     def move(self, readings: Sequence[Reading]) -> bool:
         """Takes the decisions of the seats to move, in the order of `to_move`.
@@ -69,10 +85,11 @@ class Game:
         """
         if len(readings) != len(self.to_move) or self.ended is not None:
             raise ValueError(f"{len(readings)} readings came where {len(self.to_move)} seats are to move.")
-        self.table = move(self.table, self.to_move, readings, self._winner)
+        readings = self._with_faults(readings)
+        self.table = move(self.table, self._moving, readings, self._winner)
         self._codes += "".join([reading.code for reading in readings])
         if len(self._codes) < self.rules.n:
-            self.to_move = (len(self._codes),)
+            self._take_turns((len(self._codes),))
             return False
         self.table = end_round(self.table, self.rules)
         self._rounds.append(self._codes)
@@ -82,11 +99,32 @@ class Game:
             self.ended = DEADLOCK
         elif self.table.round > self.rules.rounds:
             self.ended = HORIZON
-        if self.ended is not None:
+        if self.ended is None:
+            self._begin_round()
+        else:
             self.to_move = ()
-        elif self.rules.order == "sequential":
-            self.to_move = (0,)
         return True
+
+    def _with_faults(self, readings: Sequence[Reading]) -> Sequence[Reading]:
+        """What all seats of this move do: those asked as they decided, the others as their fault has it."""
+        if not self.faults.begun:
+            return readings
+        decided = iter(readings)
+        return [
+            next(decided) if self.faults.asked(seat) else self.faults.turn(seat, self.table) for seat in self._moving
+        ]
+
+    def fail(self, seat: int) -> None:
+        """Lets a seat crash in this round, a fault that nobody planned; it joins the rules of the record.
+
+        Raises:
+            ValueError: No seat without a fault would be left.
+        """
+        fault = Fault(seat, "crash", self.table.round)
+        others = [known for known in self.rules.seat_faults if known.seat != seat]
+        self.rules = replace(self.rules, faults=join_faults([*others, fault]))
+        self.faults.add(fault, self.table.round)
+        self._take_turns(self._moving)
 
     def record(self, unfinished: str = "unfinished") -> Record:
         """The account of the game up to the last whole round.
@@ -124,8 +162,7 @@ def play(rules: Rules, players: str | Player | Sequence[str | Player], seed: int
     deciders = [_decider(player, seed, epoch) for player in _one_each(players, rules.n)]
     game = Game(rules, seed)
     while game.ended is None:
-        table = game.table
-        game.move([deciders[seat](see(table, seat, rules)) for seat in game.to_move])
+        game.move([deciders[seat](game.view(seat)) for seat in game.to_move])
     return game.record()
 
 

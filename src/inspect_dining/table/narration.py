@@ -1,5 +1,8 @@
 """A game in words: Markdown that a person reads in a log, a report or a terminal."""
 
+from collections.abc import Collection
+
+from inspect_dining.table.faults import Fault
 from inspect_dining.table.moves import LOST, Kind, Outcome, Turn, Why
 from inspect_dining.table.record import Record, replay
 from inspect_dining.table.rules import Rules
@@ -9,16 +12,19 @@ _GAP = "\u200b\u2002\u200b"
 """A space in headings that Markdown does not strip: Inspect's viewer sets the cells of a table without padding."""
 
 
-def round_card(rules: Rules, before: Table, after: Table) -> str:
+def round_card(rules: Rules, before: Table, after: Table, faulty: Collection[int] = ()) -> str:
     """One round as a Markdown table: what each seat held, did and got.
 
     Args:
         rules: The rules of the game.
         before: The table at the round's start.
         after: The table at the start of the next round, whose `last` turns are this round's.
+        faulty: The seats whose fault has begun.
     """
+    faults = {fault.seat: fault for fault in rules.seat_faults if fault.seat in faulty}
     rows = [
-        f"| {seat} | {forks(before, seat)} | {told(turn)} | {forks(after, seat)} | {after.meals[seat]} |"
+        f"| {seat} | {forks(before, seat)} | {told(turn, faults.get(seat))} | {forks(after, seat)} "
+        f"| {after.meals[seat]} |"
         for seat, turn in enumerate(after.last)
         if turn is not None
     ]
@@ -51,8 +57,16 @@ _WHY: dict[Why | None, str] = {
 _HOW = {Kind.SEVERAL: " (the first of several calls)", Kind.RESCUED: " (read from text)"}
 
 
-def told(turn: Turn) -> str:
-    """A turn in the words of somebody who looks on, such as `pick_up_left` or `eat ✗ it takes both forks`."""
+def told(turn: Turn, fault: Fault | None = None) -> str:
+    """A turn in the words of somebody who looks on, such as `pick_up_left` or `eat ✗ it takes both forks`.
+
+    Args:
+        turn: The turn.
+        fault: The fault of its seat, if one has begun.
+    """
+    if fault is not None:
+        did = "nothing" if fault.forced and turn.reading.action is None else told(turn)
+        return f"⚠ {fault.kind}: {did}"
     reading = turn.reading
     if reading.action is None:
         return f"✗ lost turn: {reading.kind}"
@@ -76,7 +90,7 @@ def ending(record: Record) -> str:
 def account(record: Record) -> str:
     """A game as Markdown: why it ended, who ate when, and which turns were lost."""
     rounds = replay(record)
-    turns = [[round.turns[seat] for round in rounds] for seat in range(record.rules.n)]
+    turns = [[round.turns[seat] for round in rounds if seat not in round.forced] for seat in range(record.rules.n)]
     meals = [
         [round.number for round in rounds if round.after.meals[seat] > round.before.meals[seat]]
         for seat in range(record.rules.n)
@@ -90,6 +104,11 @@ def account(record: Record) -> str:
     locked = [round.number for round in rounds if round.locked]
     if locked and record.rules.patience > 1:
         lines += ["", f"Rounds that ended with every philosopher holding one fork: {', '.join(map(str, locked))}."]
+    for fault in record.rules.seat_faults:
+        begun = next((round.number for round in rounds if fault.seat in round.faulty), None)
+        since = f"since round {begun}" if begun is not None else "which never began"
+        late = f" by {fault.delay} rounds" if fault.delay else ""
+        lines += ["", f"Fault: philosopher {fault.seat} {fault.kind}{late}, {since}."]
     return "\n".join(lines)
 
 

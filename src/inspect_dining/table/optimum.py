@@ -56,13 +56,20 @@ def _before_round(values: Values) -> Values:
     return np.ascontiguousarray(values.take(range(3), axis=0))
 
 
-def _before_seat(values: Values, left: int, right: int) -> Values:
-    """The value of every table before one seat acts: the best of waiting, picking up a free fork, and eating."""
+def _before_seat(values: Values, left: int, right: int, meal: int = 1) -> Values:
+    """The value of every table before one seat acts: the best of waiting, picking up a free fork, and eating.
+
+    Args:
+        values: The value of every table after it, within a round.
+        left: The axis of its left fork.
+        right: The axis of its right fork.
+        meal: What its meal counts.
+    """
     after = np.moveaxis(values, (left, right), (0, 1))
     before = after.copy()
     np.maximum(before[_UNCLAIMED], after[_NEW_RIGHT_SEAT], out=before[_UNCLAIMED])
     np.maximum(before[:, _UNCLAIMED], after[:, _NEW_LEFT_SEAT], out=before[:, _UNCLAIMED])
-    before[_OF_RIGHT_SEAT, _OF_LEFT_SEAT] = after[_RETURNED, _RETURNED] + 1
+    before[_OF_RIGHT_SEAT, _OF_LEFT_SEAT] = after[_RETURNED, _RETURNED] + meal
     return np.moveaxis(before, (0, 1), (left, right))
 
 

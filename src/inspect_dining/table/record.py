@@ -6,15 +6,16 @@ that proves a replay true. No times, usage, ids or text: those stay in Inspect's
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from inspect_dining.table.moves import READINGS, Turn
+from inspect_dining.table.faulty_seats import FaultySeats
+from inspect_dining.table.moves import READINGS, Reading, Turn
 from inspect_dining.table.rules import NAMES, Rules, check_seed, is_whole, tie_winner
 from inspect_dining.table.table import Table, end_round, move
 
-VERSION = 1
+VERSION = 2
 """The newest version of the record's format and of the rules it is replayed by; see `Rules.version`."""
 RECORD = "inspect_dining:record"
 """The key under which a sample's store holds its record in Inspect's log."""
@@ -131,7 +132,10 @@ class Round:
         before: The table at its start, which every seat saw in simultaneous order.
         turns: For each seat its turn.
         after: The table after it, at the start of the next round.
-        seen: For each seat the table on which it decided (in simultaneous order all are `before`).
+        seen: For each seat the table on which it decided (in simultaneous order all are `before`, apart from that of
+            a delayed seat).
+        faulty: The seats whose fault has begun.
+        forced: Those of them whose turn the fault took.
     """
 
     number: int
@@ -139,6 +143,8 @@ class Round:
     turns: tuple[Turn, ...]
     after: Table
     seen: tuple[Table, ...]
+    faulty: tuple[int, ...] = ()
+    forced: tuple[int, ...] = ()
 
     @property
     def locked(self) -> bool:
@@ -173,6 +179,7 @@ def replay(record: Record) -> tuple[Round, ...]:
 def _rounds(record: Record) -> Iterator[Round]:
     rules, table = record.rules, Table.empty(record.rules.n)
     seats = range(rules.n)
+    faults = FaultySeats(rules, record.seed)
 
     def winner(number: int, fork: int) -> int:
         return tie_winner(rules, record.seed, number, fork)
@@ -183,13 +190,16 @@ def _rounds(record: Record) -> Iterator[Round]:
         if table.round > rules.rounds:
             raise ValueError(f"This record has {len(record.rounds)} rounds under a horizon of {rules.rounds}.")
         before, readings = table, [READINGS[code] for code in codes]
+        faults.begin_round(table)
         if rules.order == "simultaneous":
+            _check(faults, table, seats, readings)
             seen = (before,) * rules.n
             table = move(table, seats, readings, winner)
         else:
             sights = []
             for seat in seats:
                 sights.append(table)
+                _check(faults, table, (seat,), (readings[seat],))
                 table = move(table, (seat,), (readings[seat],), winner)
             seen = tuple(sights)
         turns = tuple(turn for turn in table.last if turn is not None)
@@ -199,7 +209,25 @@ def _rounds(record: Record) -> Iterator[Round]:
                 f"This record does not replay: after round {before.round} the table's hash is {table.hash}, "
                 f"and the record says {claimed}."
             )
-        yield Round(before.round, before, turns, table, seen)
+        if not faults.begun:
+            yield Round(before.round, before, turns, table, seen)
+            continue
+        faulty = tuple(sorted(faults.begun))
+        forced = tuple(seat for seat in faulty if not faults.asked(seat))
+        seen = tuple(faults.seen(seat, sight) for seat, sight in enumerate(seen))
+        yield Round(before.round, before, turns, table, seen, faulty, forced)
+
+
+def _check(faults: FaultySeats, table: Table, seats: Sequence[int], readings: Sequence[Reading]) -> None:
+    """Refuses turns that are not what the seats' faults had them do."""
+    for seat, claimed in zip(seats, readings, strict=True):
+        if seat in faults.begun and not faults.asked(seat):
+            true = faults.turn(seat, table)
+            if claimed is not true:
+                raise ValueError(
+                    f"This record does not replay: in round {table.round} the fault {faults.fault(seat)} has seat "
+                    f"{seat} do {true.action or 'nothing'}, and the record says {claimed.action or claimed.kind}."
+                )
 
 
 def _rules(data: object) -> Rules:

@@ -11,6 +11,8 @@ from hashlib import sha256
 from numbers import Integral
 from typing import Literal, TypeGuard, TypeVar, get_args
 
+from inspect_dining.table.faults import Fault, join_faults, parse_faults
+
 T = TypeVar("T")
 
 Order = Literal["simultaneous", "sequential"]
@@ -36,6 +38,8 @@ class Rules:
         patience: After how many consecutive rounds in which every seat ends with exactly one fork the game is
             deadlocked, at least 1.
         hint: `parity`: a seat's view says whether its seat number is even or odd.
+        faults: What goes wrong with which seats and from when on (see `faults`), such as
+            `2:silent@10,4:crash@first_fork`; empty for nothing.
 
     Raises:
         ValueError: A value that is not accepted, in a sentence.
@@ -48,6 +52,7 @@ class Rules:
     ties: Ties = "random"
     patience: int = 1
     hint: Hint = "none"
+    faults: str = ""
 
     def __post_init__(self) -> None:
         for name, least, reason in (
@@ -60,6 +65,14 @@ class Rules:
             value = getattr(self, name)
             if value not in accepted:
                 raise ValueError(f"{name}={value!r} is not known; accepted: {', '.join(accepted)}.")
+        if not isinstance(self.faults, str):
+            raise ValueError(f"faults={self.faults!r} is not accepted: give a text such as 2:silent@10.")
+        object.__setattr__(self, "faults", join_faults(self.seat_faults))
+
+    @property
+    def seat_faults(self) -> tuple[Fault, ...]:
+        """The faults, in the order of seats."""
+        return parse_faults(self.faults, self.n, self.rounds) if self.faults else ()
 
     def options(self) -> dict[str, str | int]:
         """The rules as plain values, with n, rounds and only those options that are not at their default."""
@@ -83,7 +96,7 @@ _FIRST = ("order", "release", "ties", "hint", "patience")
 NAMES: tuple[str, ...] = (*_FIRST, *(f.name for f in fields(Rules) if f.name not in ("n", "rounds", *_FIRST)))
 """Every option of the rules, in the order in which a record writes them: version 1's first, later ones as declared."""
 _DEFAULTS: dict[str, object] = {f.name: f.default for f in fields(Rules)}
-_SINCE: dict[str, int] = {}
+_SINCE: dict[str, int] = {"faults": 2}
 """The version of the record's format that brought an option (`name`) or one of its values (`name=value`), where it is
 not the first. A record is written in the oldest version that knows its rules, so new options change no old record."""
 

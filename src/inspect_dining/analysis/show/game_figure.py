@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LEFT, _RIGHT, _MEAL = COLOURS[0], COLOURS[4], COLOURS[2]
+_FAULT = COLOURS[1]
 _MARKS = {Outcome.LOST_TIE: "t", Outcome.NO_EFFECT: "-", Outcome.LOST: "x"}
 """What a turn that did nothing is marked with."""
 
@@ -20,7 +21,8 @@ def game_figure(record: Record, title: str) -> str:
 
     The left half of a cell is blue while the seat holds its left fork after that round, the right half orange while it
     holds its right fork; a meal fills the cell green with a dot. A turn that did nothing is marked: t lost tie, - no
-    effect, x lost turn. Rounds in which all seats end with one fork are marked above.
+    effect, x lost turn. A seat's cells are framed once its
+    fault has begun. Rounds in which all seats end with one fork are marked above.
 
     Args:
         record: The record of a game, ended or cut.
@@ -59,6 +61,7 @@ def game_figure(record: Record, title: str) -> str:
                 Line2D([], [], marker=f"${mark}$", color="black", linestyle="none", markersize=5, label=name)
                 for mark, name in zip(_MARKS.values(), ("lost tie", "no effect", "lost turn"), strict=True)
             ),
+            *([Patch(fill=False, edgecolor=_FAULT, label="fault")] if record.rules.faults else []),
             Line2D([], [], marker="v", color="black", linestyle="none", markersize=4, label="all hold one fork"),
         ]
         figure.legend(handles=keys, loc="outside lower left", ncols=7, fontsize=7, handlelength=1.2, columnspacing=1.0)
@@ -74,6 +77,9 @@ def _column(axes: "Axes", round: Round, n: int) -> None:
         axes.plot([x], [-0.95], marker="v", color="black", markersize=4)
     for seat, turn in enumerate(round.turns):
         axes.add_patch(Rectangle((x - 0.45, seat - 0.42), 0.9, 0.84, facecolor="#F2F2F2", linewidth=0))
+        if seat in round.faulty:
+            frame = Rectangle((x - 0.45, seat - 0.42), 0.9, 0.84, fill=False, edgecolor=_FAULT, linewidth=0.9, zorder=3)
+            axes.add_patch(frame)
         if _ate(turn):
             axes.add_patch(Rectangle((x - 0.45, seat - 0.42), 0.9, 0.84, facecolor=_MEAL, linewidth=0))
             axes.plot([x], [seat], marker="o", color="white", markersize=3)
@@ -83,6 +89,8 @@ def _column(axes: "Axes", round: Round, n: int) -> None:
         if round.after.held[(seat + 1) % n] == seat:
             axes.add_patch(Rectangle((x, seat - 0.42), 0.45, 0.84, facecolor=_RIGHT, linewidth=0))
         mark = _MARKS.get(turn.outcome)
+        if seat in round.forced and turn.outcome is Outcome.LOST:
+            continue
         if mark is not None:
             halo = withStroke(linewidth=2, foreground="white")
             axes.text(x, seat, mark, ha="center", va="center", fontsize=7, fontweight="bold", path_effects=[halo])

@@ -159,6 +159,8 @@ def game(show: Shown, width: int) -> RenderableType:
     parts += [Text(ending(record), "bold"), *_told(show), Text(_LEGEND if long else _SHORT_LEGEND, "dim")]
     if any(round.locked for round in rounds):
         parts.append(Text("▼: every seat holds exactly one fork.", "dim"))
+    if any(round.faulty for round in rounds):
+        parts.append(Text("!: the seat's fault has begun.", "dim"))
     if show.more:
         parts.append(Text(show.more, "dim"))
     return Group(*parts)
@@ -181,12 +183,14 @@ def _cell(round: Round, seat: int, long: bool) -> Text:
     action, style = turn.reading.action, _STYLES[turn.outcome]
     held = forks(round.after, seat).replace(" ", "")
     if action is None:
-        word = str(turn.reading.kind) if long else "?"
+        word = "fault" if seat in round.forced and long else str(turn.reading.kind) if long else "?"
     elif _ate(turn):
         word, style = ("EAT", "bold green") if long else ("E", "bold green")
     else:
         extra = "" if turn.reading.kind is Kind.ACTION else "*"
         word = f"{_LONG[action]}{extra}{_MARKS[turn.outcome]}" if long else _SHORT[action] + _SHORT_MARKS[turn.outcome]
+    if seat in round.faulty:
+        word, style = f"{word}!", f"{style} underline".strip()
     return Text.assemble(held, " " if long else "", (word, style))
 
 

@@ -99,8 +99,9 @@ class Dinner:
                 readings.setdefault(g, []).append(reading)
                 if keep:
                     turns[g].append(Said(prompt, reply, reading.acts))
-            for g, decided in readings.items():
-                games[g].move(decided)
+            for g, game in enumerate(games):
+                if not game.over:
+                    game.move(readings.get(g, []))
         return [Episode(game.record(), tuple(said)) for game, said in zip(games, turns, strict=True)]
 
     def reading(self, reply: Reply) -> Reading:
