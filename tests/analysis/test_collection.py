@@ -169,7 +169,10 @@ def test_a_damaged_sample_costs_itself_alone(tmp_path: Path) -> None:
     data[place : place + 40] = bytes(b ^ 0xFF for b in data[place : place + 40])
     file.write_bytes(bytes(data))
     found = read([file])
-    assert len(found.episodes) == 7
+    assert [episode.status for episode in found.episodes].count(Status.SCORED) == 7
+    (lost,) = (episode for episode in found.episodes if episode.status is Status.ERRORED)
+    assert (lost.sample, lost.record) == ("n03-s0-e004", None)
+    assert lost.reason.startswith("cannot be read")
     assert "is damaged: 1 samples could not be read" in found.notes[0]
 
 

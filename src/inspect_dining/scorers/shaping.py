@@ -207,6 +207,11 @@ SHAPINGS = (*_WEIGHTED, *_PLAIN)
 """The names of the shapings that come with the package."""
 
 
+def is_builtin(name: object) -> bool:
+    """Whether a name is of a shaping that comes with the package, now or under a former name."""
+    return isinstance(name, str) and (name in SHAPINGS or name in _FORMER)
+
+
 def shaping(
     name: str = "paper",
     *,

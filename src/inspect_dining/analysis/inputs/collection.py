@@ -8,23 +8,27 @@ note, as is everything that was left out.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Run, Status, Usage
+from inspect_dining.analysis.inputs.stored import checked, stored
+from inspect_dining.border import MOST_SEATS, check_size, count, finite, plain, public
 from inspect_dining.errors import BadInput
-from inspect_dining.table.record import Record
+from inspect_dining.table.record import RECORD, replay
 from inspect_dining.table.rules import NAMES, Rules
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
-RECORD = "inspect_dining:record"
-"""The key of the record in a sample's store."""
+    from inspect_dining.analysis.inputs.log_files import Unread
+
+__all__ = ["RECORD", "Collection", "games", "read", "records"]
+
 _UNREAD = {"events", "events_data", "messages", "attachments", "output", "timelines", "choices", "sandbox"}
 """The fields of a sample that are not needed here, and make up nearly all of it."""
 _GAMES = {"n", "episodes", "seed"}
@@ -40,6 +44,8 @@ _SAMPLING = (
 """Generation settings that change what a model does."""
 _CONNECTION = {"host", "port", "base_url", "api_key", "timeout"}
 """Model arguments that say where a model is, not what it is."""
+_MOST_EPOCHS = 1_000
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}|\b[0-9a-f]{9,}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,7 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
     Raises:
         BadInput: A path does not exist, or there is no dinner in any of them, in a sentence.
     """
-    from inspect_dining.analysis.inputs.log_files import find, head, samples
+    from inspect_dining.analysis.inputs.log_files import Unread, find, head, samples
 
     notes: list[str] = []
     latest: dict[str, tuple[EvalLog, str]] = {}
@@ -99,20 +105,30 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
     for log, place in latest.values():
         run = _run(log, place)
         found: list[Episode] = []
-        strangers = 0
+        strangers = repeated = 0
+        seen: set[tuple[str, int]] = set()
         for sample in samples(log, _UNREAD, notes):
             if on_sample is not None:
                 on_sample()
-            episode = _episode(run, sample)
+            episode = _unread(run, sample) if isinstance(sample, Unread) else _episode(run, sample)
             if episode is None:
                 strangers += 1
-                if not found:
+                if not found and not _ours(log.eval.task):
                     break
+            elif (episode.sample, episode.epoch) in seen:
+                repeated += 1
             else:
+                seen.add((episode.sample, episode.epoch))
                 found.append(episode)
+        run = _planned(run, log, found)
+        found = [replace(episode, run=run) for episode in found]
         if not found and not _ours(log.eval.task):
-            notes.append(f"{_short(place)} is a log of the task {log.eval.task} and holds no dinner; it was left out.")
+            notes.append(
+                f"{_short(place)} is a log of the task {plain(log.eval.task)} and holds no dinner; it was left out."
+            )
             continue
+        if repeated:
+            notes.append(f"{repeated} samples of {_short(place)} come twice; the first counts.")
         if strangers:
             notes.append(f"{strangers} samples of {_short(place)} hold no dinner and were left out.")
         if log.status == "started":
@@ -141,7 +157,7 @@ def games(log: "str | Path | EvalLog", sample: str | None = None, epoch: int | N
     Raises:
         BadInput: There is no such game, in a sentence.
     """
-    from inspect_dining.analysis.inputs.log_files import find, head, samples
+    from inspect_dining.analysis.inputs.log_files import Unread, find, head, samples
 
     notes: list[str] = []
     known: list[str] = []
@@ -150,15 +166,15 @@ def games(log: "str | Path | EvalLog", sample: str | None = None, epoch: int | N
         header = head(source, notes)
         if header is None:
             continue
-        ids = [str(name) for name in header.eval.dataset.sample_ids or []]
+        ids = [plain(name) for name in header.eval.dataset.sample_ids or []]
         known += ids
         if sample is not None and sample not in ids:
             continue
         run = _run(header, header.location)
         for one in samples(header, _UNREAD, notes, only=sample):
-            episode = _episode(run, one)
+            episode = None if isinstance(one, Unread) else _episode(run, one)
             if episode is None:
-                break
+                continue
             if epoch not in (None, episode.epoch):
                 continue
             if episode.record is not None:
@@ -178,12 +194,12 @@ def _ours(task: str) -> bool:
 
 
 def _short(place: str) -> str:
-    return place.rsplit("/", 1)[-1]
+    return plain(place.rsplit("/", 1)[-1])
 
 
 def _run(log: "EvalLog", place: str) -> Run:
     about, arguments = log.eval, log.eval.task_args
-    epochs = about.config.epochs or 1
+    epochs = min(about.config.epochs or 1, _MOST_EPOCHS)
     sizes: dict[int, int] = {}
     for name in about.dataset.sample_ids or []:
         size = _size(str(name))
@@ -191,29 +207,44 @@ def _run(log: "EvalLog", place: str) -> Run:
             sizes[size] = sizes.get(size, 0) + epochs
     metadata = about.metadata or {}
     prompt = metadata.get("prompt", "unknown")
+    told = {k: v for k, v in sorted(arguments.items()) if k not in _GAMES | _REWARD | _RULES | {"philosopher"}}
     setup = {
-        **{k: str(v) for k, v in sorted(arguments.items()) if k not in _GAMES | _REWARD | _RULES | {"philosopher"}},
-        "prompt": ", ".join(sorted(set(map(str, prompt)))) if isinstance(prompt, list) else str(prompt),
-        "version": str(about.task_version),
+        **{plain(k): public(k, v) for k, v in told.items()},
+        "prompt": plain(", ".join(sorted(set(map(str, prompt)))) if isinstance(prompt, list) else prompt),
+        "version": plain(about.task_version),
     }
     if about.solver is not None:
-        setup["solver"] = f"{about.solver} {about.solver_args_passed or ''}".strip()
-    settings = {k: str(v) for k, v in about.model_args.items() if k not in _CONNECTION}
+        setup["solver"] = plain(f"{about.solver} {public('', about.solver_args_passed or '')}".strip())
+    settings = {plain(k): public(k, v) for k, v in about.model_args.items() if k not in _CONNECTION}
     config = log.plan.config.merge(about.model_generate_config)
-    settings |= {k: str(v) for k, v in config if k in _SAMPLING and v is not None and (k, v) != ("max_tokens", 2048)}
+    settings |= {
+        k: public(k, v) for k, v in config if k in _SAMPLING and v is not None and (k, v) != ("max_tokens", 2048)
+    }
     if arguments.get("philosopher"):
-        settings["philosopher"] = str(arguments["philosopher"])
+        settings["philosopher"] = plain(arguments["philosopher"])
     return Run(
-        log=place,
-        player=Player(about.model, tuple(_roles(log)), tuple(settings.items())),
+        log=plain(place, None),
+        player=Player(plain(about.model), tuple(_roles(log)), tuple(settings.items())),
         setup=tuple(setup.items()),
         rewarding=_rewarding(log),
         sizes=sizes,
         rules=_rules(log, sizes),
         finished=log.status != "started",
         task_id=about.task_id,
-        created=about.created,
+        created=plain(about.created),
     )
+
+
+def _planned(run: Run, log: "EvalLog", found: Sequence[Episode]) -> Run:
+    """A run with the games in its plan that its log does not name: all of them, where the ids say nothing of size.
+
+    So it holds for every log and size that planned = scored + cut + errored + not played (see `episodes.Account`).
+    """
+    epochs = min(log.eval.config.epochs or 1, _MOST_EPOCHS)
+    named = {plain(name) for name in log.eval.dataset.sample_ids or [] if _size(str(name)) is not None}
+    more = Counter(e.n for e in found if e.sample not in named or e.epoch > epochs)
+    sizes = {n: run.sizes.get(n, 0) + more[n] for n in sorted({*run.sizes, *more})}
+    return replace(run, sizes=sizes)
 
 
 def _rewarding(log: "EvalLog") -> dict[str, object]:
@@ -227,73 +258,104 @@ def _roles(log: "EvalLog") -> Iterator[tuple[str, str]]:
     for role, bound in sorted((log.eval.model_roles or {}).items()):
         for config in bound if isinstance(bound, list) else [bound]:
             set_values = {k: v for k, v in config.config if k in _SAMPLING and v is not None}
-            notes = [f"{k}={v}" for k, v in {**config.args, **set_values}.items() if k not in _CONNECTION]
-            yield role, config.model + (f" ({', '.join(notes)})" if notes else "")
+            told = {**config.args, **set_values}
+            notes = [f"{plain(k)}={public(k, v)}" for k, v in told.items() if k not in _CONNECTION]
+            yield plain(role), plain(config.model) + (f" ({', '.join(notes)})" if notes else "")
 
 
 def _rules(log: "EvalLog", sizes: Iterable[int]) -> dict[int, Rules]:
     """The rules of each size, for games that left no record; none where the task's arguments are not ours."""
     options = {name: value for name, value in log.eval.task_args.items() if name in _RULES}
     try:
+        check_size(None, options.get("rounds"))
         return {n: Rules(n, **options) for n in sizes}
     except (ValueError, TypeError):
         return {}
 
 
 def _size(sample: str) -> int | None:
-    match = re.match(r"n(\d+)-", sample)
-    return int(match[1]) if match else None
+    match = re.match(r"n(\d{1,9})-", sample)
+    return int(match[1]) if match and 2 <= int(match[1]) <= MOST_SEATS else None
 
 
 def _episode(run: Run, sample: "EvalSample") -> Episode | None:
     """The episode of a sample, or None where the sample is no dinner."""
-    data, options = sample.store.get(RECORD), sample.metadata.get("rules")
+    data = stored(sample)
     record, reason = None, ""
     try:
-        record = None if data is None else Record.from_dict(data)
-    except (ValueError, TypeError) as error:
-        reason = str(error)
-    rules = record.rules if record else _stated(options)
+        record = None if data is None else checked(data)
+    except ValueError as error:
+        reason = plain(error)
+    name = str(sample.id)
+    rules = record.rules if record else _stated(sample.metadata.get("rules")) or run.rules.get(_size(name) or 0)
     if rules is None:
         return None
-    if sample.error is not None or sample.invalidation is not None or record is None:
+    if record is not None and _size(name) not in (None, rules.n):
+        record, reason = None, f"its record is of a table of {rules.n}, and its id is of one of {_size(name)}"
+        rules = replace(rules, n=_size(name) or rules.n)
+    cancelled = sample.error is not None and sample.error.message.startswith("CancelledError")
+    if record is None or sample.invalidation is not None or (sample.error is not None and not cancelled):
         status = Status.ERRORED
-        reason = reason or (sample.error.message if sample.error else "invalidated" if record else "there is no record")
+        told = sample.error.message if sample.error else "invalidated" if record else "there is no record"
+        reason = reason or told
     else:
         status = Status.SCORED if record.complete else Status.CUT
         reason = "" if record.complete else record.ended.removeprefix("cut: ")
+        if status is Status.CUT and reason == "stopped":
+            reason = f"{sample.limit.type} limit" if sample.limit else "cancelled"
+    if status is Status.ERRORED and record is None and cancelled and not data:
+        status, reason = Status.CUT, "cancelled"
     logged = {
-        name: float(score.value)
-        for name, score in (sample.scores or {}).items()
-        if isinstance(score.value, (int, float)) and not isnan(score.value)
+        plain(key): number
+        for key, score in (sample.scores or {}).items()
+        if (number := finite(score.value)) is not None
     }
     usage = _usage(sample, rules.n)
-    episode = Episode(run, rules.n, rules, str(sample.id), sample.epoch, status, record, reason, usage, logged)
+    episode = Episode(run, rules.n, rules, plain(name), sample.epoch, status, record, _clean(reason), usage, logged)
     try:
-        if status is Status.SCORED:
-            _ = episode.terms
+        if record is not None:
+            replay(record)
     except ValueError as error:
-        return replace(episode, status=Status.ERRORED, record=None, reason=str(error))
+        return replace(episode, status=Status.ERRORED, record=None, reason=plain(error))
     return episode
+
+
+def _unread(run: Run, sample: "Unread") -> Episode | None:
+    """The episode of a sample that is there and cannot be read, or None where its rules are not known."""
+    rules = run.rules.get(_size(sample.id) or 0)
+    if rules is None:
+        return None
+    return Episode(
+        run, rules.n, rules, plain(sample.id), sample.epoch, Status.ERRORED, None, f"cannot be read ({sample.why})"
+    )
+
+
+def _clean(reason: str) -> str:
+    """A reason without addresses of memory, so that equal reasons are counted together, and in one line."""
+    lines = reason.strip().splitlines()
+    return plain(_ADDRESS.sub("...", lines[0]) if lines else "")
 
 
 def _stated(options: object) -> Rules | None:
     """The rules that a sample's metadata state, or None where they are no rules of ours."""
+    if not isinstance(options, dict):
+        return None
     try:
-        return Rules(**options) if isinstance(options, dict) else None
+        check_size(options.get("n"), options.get("rounds"))
+        return Rules(**options)
     except (ValueError, TypeError):
         return None
 
 
 def _usage(sample: "EvalSample", n: int) -> Usage:
     used = list(sample.model_usage.values())
-    costs = [usage.total_cost for usage in used]
-    known = [cost for cost in costs if cost is not None and isfinite(cost)]
+    costs = [finite(usage.total_cost) for usage in used]
+    known = [cost for cost in costs if cost is not None]
     seats = [sample.role_usage.get(f"seat_{seat}") for seat in range(n)]
     return Usage(
-        tokens=sum(usage.total_tokens for usage in used),
+        tokens=sum(count(usage.total_tokens) for usage in used),
         cost=sum(known) if used and len(known) == len(used) else None,
-        seats=tuple(usage.total_tokens if usage else 0 for usage in seats),
+        seats=tuple(count(usage.total_tokens) if usage else 0 for usage in seats),
     )
 
 

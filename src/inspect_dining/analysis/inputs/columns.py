@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from inspect_ai.analysis import SampleColumn
 from inspect_ai.log import EvalSample, EvalSampleSummary
 
-from inspect_dining.analysis.inputs.collection import RECORD
+from inspect_dining.analysis.inputs.stored import checked, stored
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.moves import LOST
 from inspect_dining.table.record import Record
@@ -27,12 +27,12 @@ Plain = str | int | bool | None
 
 @lru_cache(maxsize=16)
 def _parsed(text: str) -> tuple[Record, Terms | None]:
-    record = Record.from_json(text)
+    record = checked(json.loads(text))
     return record, terms(record) if record.complete else None
 
 
 def _found(sample: Sample) -> tuple[Record | None, Terms | None]:
-    data = sample.store.get(RECORD) if isinstance(sample, EvalSample) else None
+    data = stored(sample) if isinstance(sample, EvalSample) else None
     return (None, None) if data is None else _parsed(json.dumps(data))
 
 

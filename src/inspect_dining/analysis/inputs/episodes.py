@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from inspect_dining.border import finite, plain
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import SCORES, compute_scores
-from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.shaping import Shaping, is_builtin
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.record import Record
@@ -29,6 +30,39 @@ class Status(StrEnum):
     """A limit, an overflow or a cancellation stopped the game; it is counted and never scored."""
     ERRORED = "errored"
     """The provider or the program failed; it is counted and never scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of the planned games of a run, or of one table size of it.
+
+    It holds for every log that planned = scored + cut + errored + not played.
+
+    Attributes:
+        planned: How many games were to be played.
+        scored: How many ended by their rules.
+        cut: How many a limit or a cancellation stopped.
+        errored: How many failed, or cannot be believed.
+    """
+
+    planned: int
+    scored: int
+    cut: int
+    errored: int
+
+    def __post_init__(self) -> None:
+        if min(self.scored, self.cut, self.errored, self.not_played) < 0:
+            raise ValueError(f"These counts do not add up: {self}.")
+
+    @property
+    def not_played(self) -> int:
+        """How many left no trace: not played yet, or never."""
+        return self.planned - self.scored - self.cut - self.errored
+
+    @staticmethod
+    def of(planned: int, statuses: Sequence[Status]) -> "Account":
+        """The account of some games by what became of them."""
+        return Account(planned, *(statuses.count(status) for status in (Status.SCORED, Status.CUT, Status.ERRORED)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +123,26 @@ class Run:
 
     @cached_property
     def shaping(self) -> Shaping | None:
-        """The shaping of its `reward`, or None where it cannot be made here (a function of one's own, say)."""
+        """The shaping of its `reward`, or None where it cannot be made here.
+
+        A log never names what is imported: a function of somebody's own is only known where the user names it.
+        """
+        if not is_builtin(self.rewarding.get("shaping", "paper")):
+            return None
         try:
             return named_shaping(**self.rewarding)
-        except ValueError:
+        except (ValueError, ArithmeticError):
             return None
 
     @property
     def reward_name(self) -> str:
         """The full name of its shaping."""
-        return self.shaping.name if self.shaping else str(self.rewarding.get("shaping"))
+        return plain(self.shaping.name if self.shaping else self.rewarding.get("shaping"))
 
     def equal_games(self, rules: Rules) -> Setup:
         """What two games of equal n must share to be compared: the rules, then what their runs must share."""
-        plain = [(name, str(getattr(rules, name))) for name in ("rounds", *NAMES)]
-        return (*plain, *self.setup, ("reward", self.reward_name))
+        played = [(name, str(getattr(rules, name))) for name in ("rounds", *NAMES)]
+        return (*played, *self.setup, ("reward", self.reward_name))
 
 
 @dataclass(frozen=True)
@@ -179,6 +218,8 @@ def named_shaping(
         raise BadInput(f"weights={weights!r} is not accepted: give four numbers such as 1,0.5,0.3,0.1.")
     try:
         four = None if items is None else [float(item) for item in items]
+        if four is not None and not all(finite(number) is not None for number in four):
+            raise ValueError(f"weights={weights!r} is not accepted: give four finite numbers of a usual size.")
         if throughput not in ("seat_rounds", "optimum") or variance not in ("population", "sample"):
             raise ValueError(
                 f"throughput={throughput!r} and variance={variance!r}: accepted are seat_rounds or optimum, and "

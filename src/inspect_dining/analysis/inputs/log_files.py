@@ -1,7 +1,11 @@
 """Finding and reading Inspect's log files, where every failure is a sentence."""
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlparse
+from zipfile import ZipFile
 
 from inspect_ai.log import (
     EvalLog,
@@ -11,7 +15,34 @@ from inspect_ai.log import (
     read_eval_log_sample,
 )
 
+from inspect_dining.border import plain
 from inspect_dining.errors import BadInput
+from inspect_dining.table.record import RECORD
+
+MOST_HEADER = 64 * 2**20
+"""Bytes of a log's header, unpacked."""
+MOST_SAMPLE = 512 * 2**20
+"""Bytes of one sample, unpacked; it is read in a stream, without its conversations."""
+MOST_JSON = 256 * 2**20
+"""Bytes of a log in JSON, which is read as a whole."""
+MOST_EPOCHS = 1_000
+"""Epochs of a log."""
+_SAMPLE = re.compile(r"samples/(.*)_epoch_(\d{1,6})\.json", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A sample that is in a log and cannot be read.
+
+    Attributes:
+        id: Its id.
+        epoch: Its epoch.
+        why: Why not.
+    """
+
+    id: str
+    epoch: int
+    why: str
 
 
 def find(logs: Sequence[str | Path | EvalLog], notes: list[str]) -> Iterator[str | EvalLog]:
@@ -32,7 +63,7 @@ def find(logs: Sequence[str | Path | EvalLog], notes: list[str]) -> Iterator[str
         if path.is_dir() or (remote and not str(given).endswith((".eval", ".json"))):
             names = [info.name for info in list_eval_logs(str(given) if remote else str(path), descending=False)]
             if not names:
-                notes.append(f"The folder {given} holds no logs.")
+                notes.append(plain(f"The folder {given} holds no logs.", None))
         else:
             names = [str(given) if remote else path.resolve().as_uri()]
         for name in names:
@@ -46,25 +77,28 @@ def head(source: str | EvalLog, notes: list[str]) -> EvalLog | None:
     if isinstance(source, EvalLog):
         return source
     try:
+        _check_file(source)
         return read_eval_log(source, header_only=True)
     except Exception as error:  # noqa: BLE001 a broken file fails in zip, zstd, ijson or pydantic, each in its own way
-        notes.append(f"{source.rsplit('/', 1)[-1]} is cut off, or no log of Inspect ({_why(error)}); it was left out.")
+        name = plain(source.rsplit("/", 1)[-1])
+        notes.append(f"{name} is cut off, or no log of Inspect ({_why(error)}); it was left out.")
         return None
 
 
-def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None = None) -> Iterator[EvalSample]:
+def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None = None) -> Iterator[EvalSample | Unread]:
     """The samples of a log one by one, without the fields that are not wanted.
 
-    A sample that was planned and is not there is passed over; one that cannot be read is too, with a note.
+    A sample that was planned and is not there is passed over; one that cannot be read comes as what is known of it. A
+    sample without a record in its store comes with its events, which may hold it.
 
     Args:
         log: A log, or the header of one.
         unread: The fields that are not wanted.
-        notes: Takes the note.
+        notes: Takes a note on what could not be read.
         only: The id of the one sample that is wanted, in all its epochs.
     """
     if log.samples is not None:
-        yield from (sample for sample in log.samples if only in (None, str(sample.id)))
+        yield from (sample for sample in log.samples if only in (None, plain(sample.id), str(sample.id)))
         return
     broken: list[str] = []
     if log.location.endswith(".json"):
@@ -72,21 +106,77 @@ def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None =
             whole = read_eval_log(log.location).samples or []
         except Exception as error:  # noqa: BLE001 see head
             whole, broken = [], [_why(error)]
-        yield from (sample for sample in whole if only in (None, str(sample.id)))
+        yield from (sample for sample in whole if only in (None, plain(sample.id), str(sample.id)))
     elif log.location:
-        for name in log.eval.dataset.sample_ids or []:
-            for epoch in range(1, (log.eval.config.epochs or 1) + 1) if only in (None, str(name)) else ():
-                try:
-                    yield read_eval_log_sample(log.location, name, epoch, exclude_fields=unread)
-                except IndexError:
-                    continue
-                except Exception as error:  # noqa: BLE001 see head
-                    broken.append(_why(error))
+        for name, epoch in _held(log):
+            if only not in (None, plain(name), str(name)):
+                continue
+            try:
+                sample = read_eval_log_sample(log.location, name, epoch, exclude_fields=unread)
+                if RECORD not in sample.store:
+                    also = unread - {"events", "attachments"}
+                    sample = read_eval_log_sample(log.location, name, epoch, exclude_fields=also)
+                yield sample
+            except IndexError:
+                continue
+            except Exception as error:  # noqa: BLE001 see head
+                broken.append(_why(error))
+                yield Unread(str(name), epoch, broken[-1])
     if broken:
-        where = log.location.rsplit("/", 1)[-1]
+        where = plain(log.location.rsplit("/", 1)[-1])
         notes.append(f"{where} is damaged: {len(broken)} samples could not be read ({broken[0]}).")
+
+
+def _held(log: EvalLog) -> Iterator[tuple[str | int, int]]:
+    """The id and epoch of every sample in a log: those planned, in their order; of a file here only those within."""
+    planned = [
+        (name, epoch)
+        for name in log.eval.dataset.sample_ids or []
+        for epoch in range(1, min(log.eval.config.epochs or 1, MOST_EPOCHS) + 1)
+    ]
+    path = _local(log.location)
+    if path is None:
+        yield from planned
+        return
+    with ZipFile(path) as file:
+        within = {
+            (match[1], int(match[2])): one.file_size
+            for one in file.infolist()
+            if (match := _SAMPLE.fullmatch(one.filename))
+        }
+    for name, epoch in planned:
+        if within.pop((str(name), epoch), None) is not None:
+            yield name, epoch
+    yield from within
+
+
+def _check_file(source: str) -> None:
+    """Refuses a file whose parts are too large to be read at all.
+
+    Raises:
+        ValueError: One is, in a sentence.
+    """
+    path = _local(source)
+    if path is None:
+        return
+    if path.suffix == ".json":
+        if path.stat().st_size > MOST_JSON:
+            raise ValueError(f"it has {path.stat().st_size:,} bytes of JSON, and at most {MOST_JSON:,} are read")
+        return
+    with ZipFile(path) as file:
+        for one in file.infolist():
+            most = MOST_SAMPLE if one.filename.startswith("samples/") else MOST_HEADER
+            if one.file_size > most:
+                raise ValueError(f"{plain(one.filename)} unpacks to {one.file_size:,} bytes; at most {most:,} are read")
+
+
+def _local(source: str) -> Path | None:
+    """The path of a file on this machine, or None for one elsewhere."""
+    if "://" not in source:
+        return Path(source)
+    return Path(unquote(urlparse(source).path)) if source.startswith("file://") else None
 
 
 def _why(error: Exception) -> str:
     text = str(error).strip().splitlines()
-    return (text[0] if text else type(error).__name__).rstrip(".")[:200]
+    return plain((text[0] if text else type(error).__name__).rstrip("."))

@@ -70,6 +70,7 @@ def style() -> Iterator[None]:
         "legend.frameon": False,
         "legend.fontsize": 8,
         "svg.hashsalt": "inspect_dining",
+        "text.parse_math": False,  # the names of models are no formulas
     }):
         yield
 

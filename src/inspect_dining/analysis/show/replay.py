@@ -1,6 +1,5 @@
 """`replay`: one game round by round in the terminal, from a log or from the JSON of a bare record."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.analysis.comparison.compare import labels_of
+from inspect_dining.analysis.inputs.stored import checked
 from inspect_dining.analysis.show import formatting
+from inspect_dining.border import plain, read_json
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import compute_scores
 from inspect_dining.scorers.shaping import Shaping
@@ -94,7 +95,7 @@ def shown(log: Path | str, sample: str | None = None, epoch: int | None = None, 
     if bare is not None:
         if sample is not None or epoch is not None or model is not None:
             raise BadInput(f"{log} is a single record: leave --sample, --epoch and --model out.")
-        return Shown(bare, str(log))
+        return Shown(bare, plain(log))
     from inspect_dining.analysis.inputs.collection import games
 
     holding = _holding(log, sample, model)
@@ -105,7 +106,7 @@ def shown(log: Path | str, sample: str | None = None, epoch: int | None = None, 
     name = labels_of([episode.run.player])[episode.run.player]
     notes = []
     if len(holding) > 1:
-        others = ", ".join(f"{one.location.rsplit('/', 1)[-1]} ({one.eval.model})" for one in holding[1:4])
+        others = ", ".join(plain(f"{one.location.rsplit('/', 1)[-1]} ({one.eval.model})") for one in holding[1:4])
         others += f" and {len(holding) - 4} more" if len(holding) > 4 else ""
         notes.append(
             f"{len(holding)} logs hold {sample or 'games'}; this is the newest, {newest.rsplit('/', 1)[-1]}. Others: "
@@ -127,7 +128,7 @@ def _holding(log: Path | str, sample: str | None, model: str | None) -> "list[Ev
 
     notes: list[str] = []
     heads = [header for source in find([log], notes) if (header := head(source, notes)) is not None]
-    holding = [one for one in heads if sample is None or sample in map(str, one.eval.dataset.sample_ids or [])]
+    holding = [one for one in heads if sample is None or sample in map(plain, one.eval.dataset.sample_ids or [])]
     if model is not None:
         names = sorted({one.eval.model for one in holding})
         holding = [one for one in holding if model in one.eval.model]
@@ -217,13 +218,13 @@ def _bare(path: Path) -> Record | None:
     if not path.is_file() or path.suffix == ".eval":
         return None
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError):
+        data = read_json(path)
+    except ValueError:
         return None
     if not isinstance(data, dict) or not {"rules", "rounds", "hashes"} <= data.keys():
         return None
     try:
-        record = Record.from_dict(data)
+        record = checked(data)
         replay(record)
     except ValueError as error:
         raise BadInput(f"{path}: {error}") from None
