@@ -1,8 +1,8 @@
 """Every statistic against an independent computation, and its coverage or error rate in simulation."""
 
 from itertools import combinations
-from math import asin, isclose, isfinite, sqrt
-from statistics import fmean
+from math import isfinite, sqrt
+from statistics import correlation, fmean
 
 import numpy as np
 import pytest
@@ -19,13 +19,17 @@ from inspect_dining.statistics import (
     BOSCHLOO_MOST,
     Estimate,
     Interval,
-    Welch,
-    detectable_g,
-    detectable_shares,
+    Means,
+    by_game,
+    detectable_difference,
+    estimate,
     exact_test,
     holm,
+    mcnemar,
     mean_interval,
     newcombe,
+    paired,
+    paired_newcombe,
     share_interval,
     welch,
 )
@@ -40,7 +44,7 @@ counts = st.tuples(st.integers(1, 40), st.floats(0, 1)).map(lambda pair: (round(
 close = pytest.approx
 
 
-def _welch(first: list[float], second: list[float]) -> Welch:
+def _welch(first: list[float], second: list[float]) -> Means:
     test = welch(first, second)
     assert test is not None
     return test
@@ -219,41 +223,10 @@ def test_an_undefined_test_is_no_member_of_holms_family() -> None:
 @pytest.mark.parametrize(("count", "g"), [(64, 0.5), (26, 0.8), (394, 0.2)])
 def test_the_detectable_difference_gives_cohens_table(count: int, g: float) -> None:
     """Cohen 1988: 394 (his rounded table: 393), 64 and 26 a group find g = 0.2, 0.5 and 0.8 with power 0.8."""
-    found, before = detectable_g(count, count), detectable_g(count - 1, count - 1)
+    found, before = (detectable_difference(1, 1, size, size) for size in (count, count - 1))
     assert found is not None
     assert before is not None
     assert found <= g < before
-
-
-@given(st.integers(2, 500), st.integers(2, 500))
-def test_the_detectable_difference_has_its_power_by_the_noncentral_f(count1: int, count2: int) -> None:
-    """The square of t is a noncentral F; the wrong sign, which does not count, is negligible there."""
-    g = detectable_g(count1, count2)
-    assert g is not None
-    df, lam = count1 + count2 - 2, g * g * count1 * count2 / (count1 + count2)
-    assert float(stats.ncf.sf(stats.f.ppf(0.95, 1, df), 1, df, lam)) == close(0.8, abs=1e-3)
-
-
-def test_thirty_against_thirty_tells_only_a_jump_from_13_to_45_percent() -> None:
-    """And 13 to 30 percent needs about 90 a group."""
-    assert detectable_shares(0.13, 30, 30)[0] == close(0.45, abs=0.01)
-    assert detectable_shares(0.10, 30, 30)[1] is None, "from 0.1 not even 0 would be told"
-    assert detectable_shares(0.13, 90, 90)[0] == close(0.30, abs=0.01)
-
-
-@pytest.mark.slow
-def test_a_detectable_share_is_found_by_the_exact_test_with_about_the_wanted_power() -> None:
-    """The arcsine approximation against the exact test's own power, summed over all tables."""
-    total, share = 30, 0.3
-    above = detectable_shares(share, total, total)[0]
-    assert above is not None
-    rejected = np.zeros((total + 1, total + 1), dtype=bool)
-    for x in range(total + 1):
-        for y in range(x + 1, total + 1):
-            test = exact_test(x, total, y, total) if stats.binom.pmf(y, total, above) > 1e-6 else None
-            rejected[x, y] = test is not None and test.p <= 0.05
-    chance = np.outer(stats.binom.pmf(range(total + 1), total, share), stats.binom.pmf(range(total + 1), total, above))
-    assert float(chance[rejected].sum()) == close(0.8, abs=0.06)
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.5, 0.5, 0.5], [0.1 + 0.2, 0.3], [-2.0] * 10])
@@ -271,8 +244,8 @@ def test_one_group_without_spread_or_of_one_episode_never_raises(first: list[flo
     assert share_interval(0, 0).mean is None
     assert newcombe(0, 0, 1, 2) is None
     assert exact_test(0, 0, 1, 2) is None
-    assert detectable_g(1, 30) is None
-    assert detectable_shares(0.5, 0, 3) == (None, None)
+    assert detectable_difference(1, 1, 1, 30) is None
+    assert detectable_difference(0, 0, 30, 30) is None
 
 
 @pytest.mark.parametrize("total", [1, 30, 300])
@@ -405,7 +378,7 @@ def test_boschloos_test_never_errs_more_often_than_stated() -> None:
 @pytest.mark.slow
 def test_the_smallest_detectable_difference_is_found_four_times_in_five() -> None:
     """Simulated with Welch's test itself, at 30 against 30."""
-    g = detectable_g(30, 30)
+    g = detectable_difference(1, 1, 30, 30)
     assert g is not None
     rng, trials = np.random.default_rng(7), 10_000
     found = sum(_welch([*rng.normal(0, 1, 30)], [*rng.normal(g, 1, 30)]).p <= 0.05 for _ in range(trials))
@@ -420,10 +393,82 @@ def test_holm_errs_at_most_as_often_as_stated_over_a_whole_family() -> None:
     assert _holds(wrong, trials, 0.05, 0.002)
 
 
-def test_the_arcsine_step_is_symmetric() -> None:
-    """Up from a share and down from the share so reached lead back."""
-    above, _ = detectable_shares(0.3, 30, 30)
-    assert above is not None
-    below = detectable_shares(above, 30, 30)[1]
-    assert below is not None
-    assert isclose(asin(sqrt(below)), asin(sqrt(0.3)))
+@given(scores, st.data())
+def test_the_paired_test_agrees_with_scipy_on_the_differences(first: list[float], data: st.DataObject) -> None:
+    """And its correlation with Pearson's."""
+    second = data.draw(
+        st.lists(st.floats(-1e3, 1e3).map(lambda x: round(x, 6)), min_size=len(first), max_size=len(first))
+    )
+    assume(np.ptp(first) > 1e-3 and np.ptp(second) > 1e-3 and np.ptp(np.subtract(second, first)) > 1e-3)
+    test = paired(first, second)
+    assert test is not None
+    theirs = stats.ttest_rel(second, first)
+    low, high = theirs.confidence_interval(0.95)
+    assert (test.t, test.df, test.p) == close((theirs.statistic, theirs.df, theirs.pvalue), rel=1e-6, abs=1e-9)
+    assert (test.interval.low, test.interval.high) == close((low, high), rel=1e-6, abs=1e-6)
+    assert test.correlation == close(correlation(first, second), abs=1e-4)
+
+
+def test_the_interval_of_g_covers_for_pairs_too() -> None:
+    """3,000 draws of thirty pairs with a correlation of .7 and unequal spreads."""
+    rng, trials, delta = np.random.default_rng(11), 3_000, 0.5
+    spread = sqrt((1 + 1.5**2) / 2)
+    hits = 0
+    for _ in range(trials):
+        common, own = rng.normal(size=30), rng.normal(size=30)
+        second = 1.5 * (0.7 * common + sqrt(1 - 0.49) * own) + delta * spread
+        test = paired([*common], [*second])
+        assert test is not None
+        hits += test.g_interval.low <= delta <= test.g_interval.high
+    assert _holds(hits, trials, 0.95, 0.015)
+
+
+@pytest.mark.parametrize(("only", "p"), [((1, 9), 0.0117), ((4, 4), 1.0), ((0, 5), 0.03125), ((10, 2), 0.0225)])
+def test_mcnemars_mid_p_is_the_exact_p_less_half_of_what_was_seen(only: tuple[int, int], p: float) -> None:
+    """By definition: the chance of what is less likely under a fair coin, and half of what is as likely, doubled."""
+    total = sum(only)
+    chances = [float(stats.binom.pmf(hits, total, 0.5)) for hits in range(total + 1)]
+    by_hand = min(1.0, 2 * (sum(chances[: min(only)]) + chances[min(only)] / 2))
+    assert mcnemar(*only).p == close(by_hand if only[0] != only[1] else 1.0)
+    assert mcnemar(*only).p == close(p, abs=1e-4)
+
+
+def test_newcombes_interval_for_pairs_is_that_of_different_games_where_they_do_not_correlate() -> None:
+    """12/4/6/2: each succeeds in the other's failures as often as in the other's successes."""
+    assert paired_newcombe(12, 4, 6, 2) == newcombe(16, 24, 18, 24)
+    one, other = paired_newcombe(20, 2, 4, 10), newcombe(22, 36, 24, 36)
+    assert one is not None
+    assert other is not None
+    assert one.high - one.low < 0.7 * (other.high - other.low), "a strong correlation narrows it"
+
+
+@pytest.mark.parametrize("cells", [(0.5, 0.2, 0.1, 0.2), (0.85, 0.02, 0.08, 0.05), (0.2, 0.3, 0.3, 0.2)])
+def test_newcombes_interval_for_pairs_covers(cells: tuple[float, float, float, float]) -> None:
+    draws = np.random.default_rng(5).multinomial(30, cells, 2_000)
+    made = [paired_newcombe(*map(int, draw)) for draw in draws]
+    truth = cells[2] - cells[1]
+    assert 0.93 <= float(np.mean([i is not None and i.low <= truth <= i.high for i in made])) <= 0.99
+
+
+@given(st.integers(2, 6), st.integers(1, 4), st.data())
+def test_epochs_count_once(games: int, epochs: int, data: st.DataObject) -> None:
+    values = data.draw(st.lists(st.floats(0, 1), min_size=games * epochs, max_size=games * epochs))
+    keys = [number % games for number in range(games * epochs)]
+    means = [fmean(values[game::games]) for game in range(games)]
+    assert [*by_game(values, keys).values()] == close(means)
+    found = estimate(values, keys)
+    assert (found.episodes, found.games, found.interval) == (games * epochs, games, None)
+    assert found.why
+
+
+def test_an_estimate_without_interval_says_why() -> None:
+    assert estimate([0.1 * number for number in range(10)]).why == "10 of 25 games"
+    assert estimate([0.5] * 30).why == "no two games differ"
+    assert estimate([1.0] * 25 + [0.1, 0.2, 0.3, 0.4, 0.5]).why == "hardly two games differ"
+    assert estimate([]).why == ""
+    skewed = [0.0] * 10 + [0.01 * number**2 for number in range(20)]
+    wide, plain = estimate(skewed).interval, mean_interval(skewed).interval
+    assert wide is not None
+    assert plain is not None
+    assert wide.low >= plain.low - 1e-12
+    assert wide.high > plain.high

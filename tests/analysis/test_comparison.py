@@ -1,10 +1,12 @@
 """The comparison of models: what stands in a row, which contrasts are made, and what is refused."""
 
 import time
-from statistics import fmean
+from statistics import correlation, fmean, stdev
 
+import numpy as np
 import pytest
 from inspect_ai.log import EvalLog
+from scipy.stats import permutation_test
 
 from inspect_dining.analysis.comparison.compare import Comparison, compare
 from inspect_dining.analysis.comparison.rows import Row
@@ -14,7 +16,16 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.scorers.terms import terms
-from inspect_dining.statistics import exact_test, holm, newcombe, welch
+from inspect_dining.statistics import (
+    by_game,
+    exact_test,
+    holm,
+    mcnemar,
+    newcombe,
+    paired,
+    welch,
+    welch_power,
+)
 from inspect_dining.table import Rules, play
 from inspect_dining.table.moves import Kind
 from tests.analysis.made import log, played, run, sample
@@ -148,20 +159,86 @@ def test_cost_is_unknown_unless_every_game_has_one_and_undefined_without_meals()
     assert hungry.tokens_per_meal is None
 
 
-def test_contrasts_are_the_statistics_of_the_raw_scores() -> None:
-    first, second = run("m/a", "lehmann_rabin", RULES, 15), run("m/b", "odd_even", RULES, 15)
+def test_contrasts_of_different_games_are_welchs_and_boschloos_of_the_raw_scores() -> None:
+    first, second = run("m/a", "lehmann_rabin", RULES, 30), run("m/b", "odd_even", RULES, 30, seed=1)
     (section,) = _compared(first, second).sections
     a, b = (row.summary.values for row in section.rows)
     by_outcome = {contrast.outcome: contrast for contrast in section.contrasts}
     efficiency, deadlock = by_outcome["efficiency"], by_outcome["no_deadlock"]
     test = welch(a["efficiency"], b["efficiency"])
     assert test is not None
-    assert (efficiency.p, efficiency.welch, efficiency.interval) == (test.p, test, test.interval)
-    counts = int(sum(a["no_deadlock"])), 15, int(sum(b["no_deadlock"])), 15
+    assert (efficiency.pairs, efficiency.p, efficiency.means, efficiency.interval) == (0, test.p, test, test.interval)
+    below, above = efficiency.detectable
+    assert above is not None
+    spreads = stdev(a["efficiency"]), stdev(b["efficiency"])
+    assert welch_power(above, *spreads, 30, 30) == pytest.approx(0.8, abs=1e-6)
+    assert below == -above
+    counts = int(sum(a["no_deadlock"])), 30, int(sum(b["no_deadlock"])), 30
     assert deadlock.exact == exact_test(*counts)
     assert deadlock.exact is not None
     assert deadlock.p == deadlock.exact.p
     assert deadlock.interval == newcombe(*counts)
+
+
+def test_contrasts_of_the_same_games_are_paired_and_agree_with_a_permutation_of_the_pairs() -> None:
+    """Under the hypothesis that neither is better, each pair could as well have come the other way round."""
+    first, second = run("m/a", "odd_even", Rules(5, 30), 30), run("m/b", ["hog", *["odd_even"] * 4], Rules(5, 30), 30)
+    (section,) = _compared(first, second).sections
+    (reward,) = (contrast for contrast in section.contrasts if contrast.outcome == "reward")
+    a, b = (row.summary.values["reward"] for row in section.rows)
+    assert reward.pairs == 30
+    assert reward.means is not None
+    assert reward.means.correlation is not None
+    assert reward.means.correlation == pytest.approx(correlation(a, b)) == pytest.approx(0.72, abs=0.005)
+    flips = permutation_test((np.subtract(b, a),), np.mean, permutation_type="samples", n_resamples=20_000, rng=1)
+    assert reward.p == pytest.approx(flips.pvalue, abs=0.01) == pytest.approx(0.056, abs=0.01)
+    unpaired = welch(a, b)
+    assert unpaired is not None
+    assert reward.unpaired_p == unpaired.p == pytest.approx(0.30, abs=0.005)
+
+
+def test_shares_of_the_same_games_are_mcnemars() -> None:
+    logs = run("m/a", "lehmann_rabin", RULES, 30), run("m/b", "odd_even", RULES, 30)
+    (section,) = _compared(*logs).sections
+    (deadlock,) = (contrast for contrast in section.contrasts if contrast.outcome == "no_deadlock")
+    a, b = (row.summary.values["no_deadlock"] for row in section.rows)
+    only = sum(x > y for x, y in zip(a, b, strict=True)), sum(y > x for x, y in zip(a, b, strict=True))
+    assert deadlock.exact == mcnemar(*only)
+    assert deadlock.pairs == 30
+
+
+def test_epochs_of_a_game_count_once_in_every_interval_and_test() -> None:
+    def repeated(model: str, player: str) -> EvalLog:
+        epochs = [played(player, RULES, 26, epoch=epoch) for epoch in (1, 2, 3)]
+        samples = [
+            sample(record, name, RULES, epoch=number)
+            for number, games in enumerate(epochs, 1)
+            for name, record in games.items()
+        ]
+        return log(model, samples, epochs=3, rounds=12)
+
+    found = _compared(repeated("m/a", "lehmann_rabin"), repeated("m/b", "random"))
+    (section,) = found.sections
+    row = section.rows[0]
+    estimate = row.summary.estimates["efficiency"]
+    assert (estimate.episodes, estimate.games) == (78, 26)
+    means = [*by_game(row.summary.values["efficiency"], row.summary.games).values()]
+    other = [*by_game(section.rows[1].summary.values["efficiency"], section.rows[1].summary.games).values()]
+    by_outcome = {contrast.outcome: contrast for contrast in section.contrasts}
+    assert by_outcome["efficiency"].means == paired(means, other)
+    assert by_outcome["no_deadlock"].exact is None, "a mean of epochs is no success or failure"
+    assert any("78 scored episodes are epochs of 26 games" in note for note in found.notes)
+
+
+def test_what_would_not_hold_is_not_printed_and_the_notes_say_why() -> None:
+    found = _compared(run("m/a", "lehmann_rabin", RULES, 12), run("m/b", "odd_even", RULES, 12, seed=1))
+    (section,) = found.sections
+    efficiency = next(contrast for contrast in section.contrasts if contrast.outcome == "efficiency")
+    assert (efficiency.p, efficiency.means, efficiency.why) == (None, None, "12 of 25 games")
+    assert any("no interval of efficiency" in note and "(12 of 25 games)" in note for note in found.notes)
+    assert any("No t-test would hold (12 of 25 games): efficiency B less A" in note for note in found.notes)
+    lopsided = _compared(run("m/a", "lehmann_rabin", RULES, 26), run("m/b", "odd_even", RULES, 60, seed=1))
+    assert lopsided.sections[0].contrasts[0].why == "26 against 60 games"
 
 
 def test_the_primary_outcome_is_one_family_and_all_others_are_another() -> None:
@@ -281,7 +358,7 @@ def test_nothing_scored_is_undefined_everywhere_and_never_raises() -> None:
     made = log("m/a", [sample(None, "n03-s0-e000", RULES, error="RuntimeError: down")], rounds=12)
     found = compare(read([made, run("m/b", "wave", RULES, 3)]), ladder_episodes=2)
     contrast = found.sections[0].contrasts[0]
-    assert (contrast.difference, contrast.p, contrast.welch, contrast.detectable) == (None, None, None, (None, None))
+    assert (contrast.difference, contrast.p, contrast.means, contrast.detectable) == (None, None, None, (None, None))
     assert found.sections[0].rows[0].summary.estimates["efficiency"].mean is None
 
 

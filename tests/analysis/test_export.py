@@ -28,8 +28,9 @@ RULES = Rules(n=3, rounds=12)
 def found() -> Comparison:
     """Two models, one of them without any spread, and one of which nothing is scored."""
     logs = [
-        run("m/a_b", "lehmann_rabin", RULES, 12),
-        run("m/<c&d>", "left_first", RULES, 12),
+        run("m/a_b", "lehmann_rabin", RULES, 30),
+        run("m/<c&d>", "random", RULES, 30),
+        run("m/silent", "silent", RULES, 12),
         log("m/down", [sample(None, "n03-s0-e000", RULES, error="RuntimeError: down")], rounds=12),
     ]
     return compare(read(logs), ladder_episodes=5)
@@ -92,20 +93,49 @@ def test_csv_has_one_number_a_line_and_reads_back(found: Comparison) -> None:
     assert cost["value"] == "unknown"
     contrasts = [x for x in lines if x["against"] and "Hedges" not in x["measure"]]
     assert len(contrasts) == len(section.contrasts)
-    assert {x["test"] for x in contrasts} == {"Welch", "Boschloo"}
+    assert {x["test"] for x in contrasts} == {"paired t", "McNemar", "Boschloo", ""}
 
 
-def test_latex_escapes_what_latex_would_read(found: Comparison) -> None:
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split(r"(?<!\\)&", line.removesuffix(r"\\"))]
+
+
+def test_latex_escapes_what_latex_would_read_and_every_table_is_whole(found: Comparison) -> None:
     """A model's name must not break a paper."""
     text = to_latex(found)
     assert r"m/a\_b" in text
     assert r"m/$<$c\&d$>$" in text
-    body = [line for line in text.splitlines() if not line.startswith("%")]
-    rows = [line for line in body if line.endswith(r"\\")]
-    assert rows
-    for line in rows:
-        assert len(re.findall(r"(?<!\\)&", line)) in (4, 5)
-    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 4
+    body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
+    tables = re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", body, re.DOTALL)
+    assert len(tables) == 4
+    for columns, inside in tables:
+        rows = [line for line in inside.splitlines() if line.endswith(r"\\")]
+        assert len(rows) > 2
+        assert {len(cells(row)) for row in rows} == {len(columns)}
+    plain = re.sub(r"\\[\\{}$&%#_]", "", body)
+    assert plain.count("{") == plain.count("}")
+    assert plain.count("$") % 2 == 0
+    assert len(text) < 20_000, "names and numbers, no records"
+
+
+def test_a_row_of_the_latex_contrasts_reads_back_as_the_contrast(found: Comparison) -> None:
+    contrast = next(c for c in found.sections[0].contrasts if c.means is not None)
+    rows = [cells(line) for line in to_latex(found).splitlines() if line.startswith("efficiency &")]
+    (row,) = (row for row in rows if row[1] == f"{contrast.second.letter} less {contrast.first.letter}")
+    assert contrast.means is not None
+    assert contrast.interval is not None
+    assert row[2] == "paired t"
+    difference, *ends = [float(x.replace("$", "")) for x in re.findall(r"\$?-?\$?[\d.]+", " ".join(row[3:5]))]
+    assert difference == pytest.approx(contrast.difference, abs=5e-4)
+    assert ends == pytest.approx([contrast.interval.low, contrast.interval.high], abs=5e-4)
+
+
+def test_a_name_with_a_line_break_and_a_command_stays_in_its_cell() -> None:
+    evil = "m/x\n\\input{secret}"
+    made = compare(read([run(evil, "odd_even", RULES, 2), run("m/y", "random", RULES, 2)]), ladder_episodes=0)
+    lines = to_latex(made).splitlines()
+    assert not any(line.lstrip().startswith("\\input") for line in lines)
+    assert all("\\input" not in line for line in lines if not line.startswith("%"))
 
 
 @given(st.one_of(st.none(), st.floats(-1e300, 1e300)))

@@ -91,13 +91,13 @@ def test_the_default_run_takes_27_000_calls_and_what_is_not_known_is_unknown() -
 
 def test_thirty_episodes_tell_013_only_from_045() -> None:
     told = plain()
-    assert "no_deadlock 0.13 from 0.45 or more" in told
-    assert "two means that differ by 0.74 standard deviations" in told
+    assert "no_deadlock 0.13 from 0.466 or more" in told
+    assert "two means that differ by 0.736 standard deviations" in told
 
 
 def test_wanted_differences_are_answered_with_episodes_of_each_model() -> None:
     told = plain("--shares", "0.13", "0.3", "--means", "0.5", "1")
-    assert "takes 89 episodes of each model (arcsine approximation; Fisher's exact test: 100)" in told
+    assert "takes 92 episodes of each model (Boschloo's exact test, power 0.803)" in told
     assert "To tell means 0.5 apart with a standard deviation of 1 takes 64 episodes of each model" in told
 
 

@@ -4,7 +4,7 @@ findings = audit(shaping("paper"), n=5, rounds=30)
 findings.failed, findings.best_fair.break_even
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 
@@ -20,9 +20,12 @@ from inspect_dining.audit.frontier import (
     early_deadlock,
     frontier,
 )
-from inspect_dining.audit.ladder import GROUPS, Played, Score, group_chance, interval, no_spread
+from inspect_dining.audit.ladder import GROUPS, Played, group_chance, no_spread
 from inspect_dining.audit.properties import Property, check
+from inspect_dining.scorers.catalogue import SCORES, estimate_score
 from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.scorers.terms import Terms
+from inspect_dining.statistics import Estimate
 from inspect_dining.table.optimum import Best, best_meals
 from inspect_dining.table.rules import Rules
 
@@ -46,11 +49,16 @@ class Standing:
 
     player: str
     meals: float
-    reward: Score
-    efficiency: Score
+    reward: Estimate
+    efficiency: Estimate
     by_reward: int
     by_efficiency: int
     no_spread: Mapping[int, float]
+
+    @property
+    def earned(self) -> float:
+        """Its mean reward."""
+        return self.reward.mean or 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +150,8 @@ def standings(shaped: Shaping, played: Sequence[Played]) -> list[Standing]:
         shaped: The shaping.
         played: The players' games (see `play_groups`).
     """
-    rewards = [interval([shaped(episode) for episode in one.episodes]) for one in played]
-    efficiencies = [interval([episode.efficiency for episode in one.episodes]) for one in played]
+    rewards = [_estimate("reward", one, shaped) for one in played]
+    efficiencies = [_estimate("efficiency", one, lambda episode: episode.efficiency) for one in played]
     by_reward, by_efficiency = _places(rewards), _places(efficiencies)
     rows = [
         Standing(
@@ -160,8 +168,13 @@ def standings(shaped: Shaping, played: Sequence[Played]) -> list[Standing]:
     return sorted(rows, key=lambda row: (row.by_reward, row.by_efficiency, row.player))
 
 
-def _places(scores: Sequence[Score]) -> list[int]:
-    return [int(place) for place in stats.rankdata([-round(score.mean, 9) for score in scores], method="min")]
+def _estimate(name: str, played: Played, value: Callable[[Terms], float]) -> Estimate:
+    ate = [episode.eaten > 0 for episode in played.episodes]
+    return estimate_score(SCORES[name], [value(episode) for episode in played.episodes], ate)
+
+
+def _places(scores: Sequence[Estimate]) -> list[int]:
+    return [int(place) for place in stats.rankdata([-round(score.mean or 0.0, 9) for score in scores], method="min")]
 
 
 def agreement(rows: Sequence[Standing]) -> float | None:

@@ -7,37 +7,19 @@ episode of the same number are the same game.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import comb, sqrt
-from statistics import fmean, stdev
+from math import comb
+from statistics import fmean
 
-from scipy import stats
-
-from inspect_dining.scorers.catalogue import SCORES, compute_scores
+from inspect_dining.scorers.catalogue import SCORES, compute_scores, estimate_score
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
+from inspect_dining.statistics import Estimate
 from inspect_dining.table.game import play
 from inspect_dining.table.players import SCRIPTED
 from inspect_dining.table.rules import Rules, episode_seed, sample_id
 
-LEVEL = 0.95
-"""The confidence level of every interval."""
 GROUPS = (3, 8, 16)
 """The sizes of group for which the chance of no spread is told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The mean of a score over episodes.
-
-    Attributes:
-        mean: The mean.
-        low: The lower end of its 95% interval: Wilson's for `no_deadlock`, Student's t for the others.
-        high: The upper end.
-    """
-
-    mean: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +38,7 @@ class Rung:
     rules: Rules
     episodes: int
     meals: float
-    scores: Mapping[str, Score]
+    scores: Mapping[str, Estimate]
 
 
 def games(rules: Rules, player: str, episodes: int, seed: int = 0, epoch: int = 1) -> list[Terms]:
@@ -95,30 +77,16 @@ def ladder(
     rungs: dict[str, list[Rung]] = {}
     for player in players:
         rungs[player] = [_rung(r, player, games(r, player, episodes, seed), shaped) for r in rules]
-        order.append((rungs[player][0].scores["efficiency"].mean, player))
+        order.append((rungs[player][0].scores["efficiency"].mean or 0.0, player))
     best_first = sorted(order, key=lambda pair: -pair[0])
     return [rung for _, player in best_first for rung in rungs[player]]
 
 
 def _rung(rules: Rules, player: str, episodes: Sequence[Terms], shaped: Shaping) -> Rung:
     values = [compute_scores(episode, shaped) for episode in episodes]
-    means = {name: interval([one[name] for one in values], share=score.share) for name, score in SCORES.items()}
+    ate = [episode.eaten > 0 for episode in episodes]
+    means = {name: estimate_score(score, [one[name] for one in values], ate) for name, score in SCORES.items()}
     return Rung(player, rules, len(episodes), fmean(episode.eaten for episode in episodes), means)
-
-
-def interval(values: Sequence[float], share: bool = False) -> Score:
-    """The mean of some episodes with its 95% interval.
-
-    Args:
-        values: A number for each episode, two at least.
-        share: Whether they are 0 or 1, for which Wilson's interval is taken; else Student's t.
-    """
-    mean = fmean(values)
-    if share:
-        wilson = stats.binomtest(round(sum(values)), len(values)).proportion_ci(LEVEL, method="wilson")
-        return Score(mean, float(wilson.low), float(wilson.high))
-    reach = float(stats.t.ppf((1 + LEVEL) / 2, len(values) - 1)) * stdev(values) / sqrt(len(values))
-    return Score(mean, mean - reach, mean + reach)
 
 
 def no_spread(deadlock: float, size: int) -> float:

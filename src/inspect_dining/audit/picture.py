@@ -93,7 +93,7 @@ def _panel(axes: "Axes", found: Audit, rows: Sequence[Standing]) -> None:
     if rows:
         axes.plot(
             [row.meals for row in rows],
-            [row.reward.mean for row in rows],
+            [row.earned for row in rows],
             marker="o",
             markersize=5,
             markerfacecolor="white",
@@ -114,9 +114,9 @@ def _names(axes: "Axes", rows: Sequence[Standing], most: int) -> None:
 
     low, high = axes.get_ylim()
     together: list[list[Standing]] = []
-    for row in sorted(rows, key=lambda row: (-row.reward.mean, row.meals)):
+    for row in sorted(rows, key=lambda row: (-row.earned, row.meals)):
         for group in together:
-            near = abs(row.reward.mean - group[0].reward.mean) < 0.02 * (high - low)
+            near = abs(row.earned - group[0].earned) < 0.02 * (high - low)
             if near and abs(row.meals - group[0].meals) < 0.02 * most:
                 group.append(row)
                 break
@@ -125,7 +125,7 @@ def _names(axes: "Axes", rows: Sequence[Standing], most: int) -> None:
     for group in together:
         axes.annotate(
             ", ".join(row.player for row in group),
-            (group[0].meals, group[0].reward.mean),
+            (group[0].meals, group[0].earned),
             xytext=(5, 4),
             textcoords="offset points",
             fontsize=7.5,

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from inspect_dining.audit.assessment import Audit, Standing, agreement
 from inspect_dining.audit.frontier import counted, told
-from inspect_dining.audit.ladder import GROUPS, Rung, Score
+from inspect_dining.audit.ladder import GROUPS, Rung
+from inspect_dining.statistics import Estimate
 
 
 def audit_tables(found: Audit, rows: Sequence[Standing], episodes: int) -> RenderableType:
@@ -120,7 +121,7 @@ def _standings(rows: Sequence[Standing], episodes: int) -> Group:
     for row in rows:
         chances = [f"{row.no_spread[size]:.0%}" for size in GROUPS]
         places = f"{row.by_reward:>2}.", f"{row.by_efficiency:>2}."
-        efficiency, meals = f"{row.efficiency.mean:.3f}", f"{row.meals:.1f}"
+        efficiency, meals = f"{row.efficiency.mean or 0.0:.3f}", f"{row.meals:.1f}"
         table.add_row(places[0], row.player, _reach(row.reward), places[1], efficiency, meals, *chances)
     tau = agreement(rows)
     orders = "undefined" if tau is None else f"{tau:.2f}"
@@ -128,12 +129,16 @@ def _standings(rows: Sequence[Standing], episodes: int) -> Group:
     return Group(table, Text(note, "dim"))
 
 
-def _reach(score: Score) -> str:
-    return f"{score.mean:.3f} ±{score.high - score.mean:.3f}"
+def _reach(score: Estimate) -> str:
+    if score.mean is None or score.interval is None:
+        return f"{score.mean or 0.0:.3f}"
+    # An interval that ends where the score does is shorter on that side.
+    return f"{score.mean:.3f} ±{max(score.interval.high - score.mean, score.mean - score.interval.low):.3f}"
 
 
-def _ends(score: Score) -> str:
-    return f"{score.mean:.2f} ({score.low:.2f}-{score.high:.2f})"
+def _ends(score: Estimate) -> str:
+    ends = "" if score.interval is None else f" ({score.interval.low:.2f}-{score.interval.high:.2f})"
+    return f"{score.mean or 0.0:.2f}{ends}"
 
 
 def ladder_tables(rungs: Sequence[Rung], reward: str) -> RenderableType:

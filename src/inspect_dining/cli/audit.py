@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Throughput, Variance, shaping
 from inspect_dining.table.players import SCRIPTED
 from inspect_dining.table.rules import Rules
+
+if TYPE_CHECKING:
+    from inspect_dining.audit.assessment import Standing
 
 MOST_SEATS, MOST_ROUNDS = 40, 200
 """The largest table, and the longest game, that an audit searches: what it takes grows with both."""
@@ -97,7 +101,7 @@ def audit_command(
         draw(list(zip(audits, rows, strict=True)), picture)
     if as_json:
         found = [
-            {**one.to_dict(), "standings": [asdict(row) for row in places], "agreement": agreement(places)}
+            {**one.to_dict(), "standings": [_standing(row) for row in places], "agreement": agreement(places)}
             for one, places in zip(audits, rows, strict=True)
         ]
         no_spread = {"deadlock": deadlock, "groups": chances}
@@ -116,3 +120,7 @@ def _normalisers(name: str, throughput: Throughput | None) -> list[Throughput]:
     if throughput is not None:
         return [throughput]
     return ["seat_rounds", "optimum"] if name in ("paper", "meal_gated") else ["seat_rounds"]
+
+
+def _standing(row: "Standing") -> dict[str, object]:
+    return {**asdict(row), "reward": row.reward.ends(), "efficiency": row.efficiency.ends()}

@@ -69,7 +69,11 @@ def ladder_command(
         tables.append(ladder(rules, rewarding, episodes, seed))
     if as_json:
         rows = [
-            {**asdict(rung), "rules": rung.rules.options() | {"patience": rung.rules.patience}}
+            {
+                **asdict(rung),
+                "rules": rung.rules.options() | {"patience": rung.rules.patience},
+                "scores": {name: score.ends() for name, score in rung.scores.items()},
+            }
             for rungs in tables
             for rung in rungs
         ]

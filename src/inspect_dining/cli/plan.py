@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from inspect_dining.planning.plan import Plan, Tells
+    from inspect_dining.planning.power import Needed
 
 ALPHA, POWER = 0.05, 0.8
 """The defaults of `--alpha` and `--power`, those of `statistics`."""
@@ -94,6 +95,9 @@ def _tables(planned: "Plan", told: "Tells", prices: "dict[str, ModelCost] | None
     from rich.table import Table
     from rich.text import Text
 
+    from inspect_dining.statistics import FEWEST
+    from inspect_dining.statistics.power import MOST_CELLS
+
     take = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     tells = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for table in (take, tells):
@@ -111,35 +115,49 @@ def _tables(planned: "Plan", told: "Tells", prices: "dict[str, ModelCost] | None
         take.add_row(f"cost of {model}", "unknown" if cost is None else f"${cost:,.2f}", _why(model, cost, prices))
     if not planned.costs:
         take.add_row("cost", "unknown", "name a --model and a --model-cost-config")
-    above = "-" if told.above is None else f"{told.above:.2f}"
-    below = "-" if told.below is None else f"{told.below:.2f}"
-    spread = "-" if told.standard_deviations is None else f"{told.standard_deviations:.2f}"
+    above = _share(told.above, told.episodes)
+    below = _share(told.below, told.episodes)
+    spread = "-" if told.standard_deviations is None else f"{told.standard_deviations:.3f}"
+    missing = "not computed for so many games" if told.episodes**2 > MOST_CELLS else ""
     tells.add_row(
-        f"no_deadlock {told.share:g} from", above, "or more" if told.above is not None else "nothing above it"
+        f"no_deadlock {told.share:g} from",
+        above,
+        "or more" if told.above is not None else missing or "nothing above it",
     )
     tells.add_row(
-        "", below, "nothing below it" if told.below is None else "or less" if told.below >= 0.005 else "alone"
+        "",
+        below,
+        missing or "nothing below it" if told.below is None else "or less" if told.below > 0 else "alone",
     )
-    tells.add_row("two means that differ by", spread, "standard deviations or more")
+    means = f"no t-test is made of fewer than {FEWEST} games" if spread == "-" else "standard deviations or more"
+    tells.add_row("two means that differ by", spread, means)
     wanted = []
     if told.shares is not None:
         first, second = told.shares
-        exact = "not computed" if told.shares_take_exact is None else f"{told.shares_take_exact:,}"
-        wanted.append(
-            f"To tell no_deadlock {first:g} from {second:g} takes {told.shares_take:,} episodes of each model (arcsine "
-            f"approximation; Fisher's exact test: {exact})."
-        )
+        wanted.append(f"To tell no_deadlock {first:g} from {second:g} takes {_needed(told.shares_take)}.")
     if told.means is not None:
         difference, deviation = told.means
-        wanted.append(
-            f"To tell means {difference:g} apart with a standard deviation of {deviation:g} takes {told.means_take:,} "
-            "episodes of each model (Welch's t-test)."
-        )
+        apart = f"To tell means {difference:g} apart with a standard deviation of {deviation:g}"
+        wanted.append(f"{apart} takes {_needed(told.means_take)}.")
     tells_head = (
         f"{told.episodes:,} episodes of each of two models can tell ({told.power:.0%} power, alpha {told.alpha:g})"
     )
     heads = Text("The run takes", "bold"), Text(tells_head, "bold")
     return Group(heads[0], take, "", heads[1], tells, *(Text(f"\n{line}") for line in wanted))
+
+
+def _share(share: float | None, episodes: int) -> str:
+    """A share with as many digits as its power needs: a hundred games tell thousandths apart."""
+    return "-" if share is None else f"{share:.{3 if episodes <= 100 else 4}f}"
+
+
+def _needed(needed: "Needed | None") -> str:
+    if needed is None:
+        return "nothing"
+    test = "Welch's t-test" if needed.test == "Welch" else f"{needed.test}'s exact test"
+    if needed.power is None:
+        return f"about {needed.episodes:,} episodes of each model (by the normal approximation)"
+    return f"{needed.episodes:,} episodes of each model ({test}, power {needed.power:.3f})"
 
 
 def _amount(tokens: int | None) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspect_dining.errors import BadInput
-from inspect_dining.planning.power import episodes_for_fisher, episodes_for_means, episodes_for_shares
-from inspect_dining.statistics import ALPHA, POWER, detectable_g, detectable_shares
+from inspect_dining.planning.power import Needed, episodes_for_means, episodes_for_shares
+from inspect_dining.statistics import ALPHA, FEWEST, POWER, detectable_difference, detectable_shares
 from inspect_dining.table.rules import Rules
 
 if TYPE_CHECKING:
@@ -206,13 +206,12 @@ class Tells:
         share: A share of games without deadlock in the first model.
         above: The nearest share above it that the second can be told by, or None if not even 1 can.
         below: The nearest share below it, or None if not even 0 can.
-        standard_deviations: The smallest difference of means that can be told, in standard deviations, or None for a
-            single episode.
+        standard_deviations: The smallest difference of means that can be told, in standard deviations, or None with
+            fewer than `FEWEST` episodes, of which no t-test is made.
         shares: Two shares to tell apart, if asked for.
-        shares_take: The episodes of each model that this takes, by the arcsine approximation.
-        shares_take_exact: The same by Fisher's exact test, or None where that is not computed.
+        shares_take: What this takes of each model, by the exact test of shares.
         means: A difference of means and a standard deviation, if asked for.
-        means_take: The episodes of each model that telling it takes, by Welch's t-test.
+        means_take: What telling it takes of each model, by Welch's t-test.
     """
 
     episodes: int
@@ -223,10 +222,9 @@ class Tells:
     below: float | None
     standard_deviations: float | None
     shares: tuple[float, float] | None = None
-    shares_take: int | None = None
-    shares_take_exact: int | None = None
+    shares_take: Needed | None = None
     means: tuple[float, float] | None = None
-    means_take: int | None = None
+    means_take: Needed | None = None
 
 
 def tell(
@@ -249,7 +247,6 @@ def tell(
         ValueError: Shares that are equal or not from 0 to 1, a difference of 0, a deviation that is not above 0.
     """
     takes = None if shares is None else episodes_for_shares(*shares, alpha, power)
-    exact = None if shares is None else episodes_for_fisher(*shares, alpha, power)
     share = PAPER_SHARE if shares is None else shares[0]
     above, below = detectable_shares(share, episodes, episodes, alpha, power)
     return Tells(
@@ -259,10 +256,11 @@ def tell(
         share=share,
         above=above,
         below=below,
-        standard_deviations=detectable_g(episodes, episodes, alpha, power),
+        standard_deviations=(
+            detectable_difference(1.0, 1.0, episodes, episodes, alpha, power) if episodes >= FEWEST else None
+        ),
         shares=shares,
         shares_take=takes,
-        shares_take_exact=exact,
         means=means,
         means_take=None if means is None else episodes_for_means(means[0], means[1], means[1], alpha, power),
     )

@@ -4,12 +4,13 @@ Everything that lists scores derives from it: the Inspect scorers, the ladder, c
 rows of training and the pages. A new score is a property of `Terms` and an entry here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import inf
 
 from inspect_dining.scorers.shaping import Shaping, proportional
 from inspect_dining.scorers.terms import Terms
+from inspect_dining.statistics import Estimate, estimate
 from inspect_dining.table.optimum import best_meals
 
 
@@ -26,6 +27,7 @@ class ScoreDefinition:
         share: Whether it is 0 or 1, so that its interval is Wilson's and its test exact.
         least: The least value it can take.
         most: The largest value it can take.
+        of_meals: Whether it is a score of meals, so that games in which nobody ate tell little of its spread.
     """
 
     name: str
@@ -36,6 +38,7 @@ class ScoreDefinition:
     share: bool = False
     least: float = -inf
     most: float = inf
+    of_meals: bool = True
 
 
 def _explain_efficiency(t: Terms, value: float) -> str:
@@ -75,6 +78,7 @@ SCORES: dict[str, ScoreDefinition] = {
             share=True,
             least=0,
             most=1,
+            of_meals=False,
         ),
         ScoreDefinition("reward", None, "high", "the reward that the run asked for"),
         ScoreDefinition("proportional", proportional, "1", "smoothed proportional fairness", most=1),
@@ -121,6 +125,7 @@ SCORES: dict[str, ScoreDefinition] = {
             lambda t, v: f"{t.thinks} `think` / {t.turns - t.lost_count} turns that acted = {v:.4f}.",
             least=0,
             most=1,
+            of_meals=False,
         ),
         ScoreDefinition(
             "lost_turns",
@@ -130,6 +135,7 @@ SCORES: dict[str, ScoreDefinition] = {
             _explain_lost_turns,
             least=0,
             most=1,
+            of_meals=False,
         ),
     )
 }
@@ -152,3 +158,19 @@ def compute_scores(episode: Terms, shaping: Shaping | None) -> dict[str, float]:
         elif shaping is not None:
             values[name] = shaping(episode)
     return values
+
+
+def estimate_score(
+    score: ScoreDefinition, values: Sequence[float], ate: Sequence[bool], games: Sequence[Hashable] | None = None
+) -> Estimate:
+    """Estimates the mean of a score over episodes, with the interval that suits it.
+
+    Args:
+        score: The score.
+        values: Its value for each episode.
+        ate: Whether anybody ate in each episode.
+        games: For each episode its game; each episode is a game of its own where None.
+    """
+    return estimate(
+        values, games, share=score.share, least=score.least, most=score.most, ate=ate if score.of_meals else None
+    )

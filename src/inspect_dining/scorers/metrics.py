@@ -1,15 +1,17 @@
 """Metrics over episodes: what a number means at each table size, and how it was come by.
 
-The episode is the unit, also with epochs, so all of them read unreduced scores: one for each sample and epoch. Table
-sizes are never pooled here.
+All of them read unreduced scores, one for each sample and epoch: a reduction would hide how a game's epochs differ.
+The unit of intervals and standard errors is the game, however often it is played.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from math import sqrt
+from collections.abc import Hashable, Iterator
+from math import inf, sqrt
+from statistics import fmean, stdev
 
 from inspect_ai.scorer import Metric, SampleScore, metric
 
+from inspect_dining.statistics import by_game, estimate
 from inspect_dining.table.moves import READINGS
 
 PER_SIZE_ROUNDS = (5, 12)
@@ -26,36 +28,14 @@ def by_size(scores: list[SampleScore]) -> Iterator[tuple[int, list[SampleScore]]
     return iter(sorted(sizes.items()))
 
 
-def wilson(successes: float, episodes: int) -> tuple[float, float]:
-    """Wilson's 95% interval of a share (Wilson 1927), from 0 to 1."""
-    from scipy import stats  # here, as below, since looking a name up in the registry has no use for it
-
-    interval = stats.binomtest(round(successes), episodes).proportion_ci(0.95, method="wilson")
-    return float(interval.low), float(interval.high)
-
-
-def student(values: list[float], least: float | None = None, most: float | None = None) -> tuple[float, float] | None:
-    """Student's 95% interval of a mean, or None for values that do not differ, which do not tell how sure it is.
-
-    Args:
-        values: The values.
-        least: The least that a value can be, below which the interval is cut off.
-        most: The most that a value can be.
-    """
-    if len(set(values)) < 2:
-        return None
-    from scipy import stats
-
-    mean = sum(values) / len(values)
-    spread = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
-    reach = float(stats.t.ppf(0.975, len(values) - 1)) * spread
-    low, high = mean - reach, mean + reach
-    return (low if least is None else max(low, least)), (high if most is None else min(high, most))
+def _game(place: int, score: SampleScore) -> Hashable:
+    """The game of an episode: its sample, which its epochs share."""
+    return place if score.sample_id is None else score.sample_id
 
 
 @metric(name="pooled", scores="unreduced")
 def pooled() -> Metric:
-    """Over the episodes of all table sizes: the mean and its standard error, which needs two episodes.
+    """Over the episodes of all table sizes: the mean and its standard error by games, of which it needs two.
 
     Returns:
         A metric with the keys `mean` and `stderr`.
@@ -65,43 +45,60 @@ def pooled() -> Metric:
         if not scores:
             return {}  # a run of which nothing is scored yet: Inspect shows no number
         values = [score.score.as_float() for score in scores]
-        found = {"mean": sum(values) / len(values)}
-        if len(values) > 1:
-            from scipy import stats
-
-            found["stderr"] = float(stats.sem(values))
+        found = {"mean": fmean(values)}
+        games = by_game(values, [_game(place, score) for place, score in enumerate(scores)])
+        if len(games) > 1:
+            found["stderr"] = stdev(games.values()) / sqrt(len(games))
         return found
 
     return pooled_of
 
 
 @metric(name="per_size", scores="unreduced")
-def per_size(share: bool = False, least: float | None = None, most: float | None = None) -> Metric:
-    """For each n: the mean, its 95% interval over episodes, episodes, and how many of their records are distinct.
+def per_size(
+    share: bool = False, least: float | None = None, most: float | None = None, of_meals: bool = False
+) -> Metric:
+    """For each n: the mean, its 95% interval over games, episodes, and how many of their records are distinct.
+
+    The interval is left out where none would hold (see `statistics.estimate`). The epochs of a game count as one.
 
     Args:
-        share: The score is 0 or 1, so that the interval is Wilson's; else it is Student's t, and left out where no two
-            episodes differ.
+        share: The score is 0 or 1, so that the interval is Wilson's where no game is repeated.
         least: The least that the score can be, where there is such a number; no interval goes below it.
         most: The most that it can be.
+        of_meals: It is a score of meals, as its answer tells them.
 
     Returns:
-        A metric with the keys `n05`, `n05_low`, `n05_high`, `n05_episodes` and `n05_distinct` for n = 5.
+        A metric with the keys `n05`, `n05_low`, `n05_high`, `n05_episodes` and `n05_distinct` for n = 5, and
+        `n05_games` where epochs repeat games.
     """
 
     def per_size_of(scores: list[SampleScore]) -> dict[str, float]:
         found: dict[str, float] = {}
         for n, episodes in by_size(scores):
-            values = [episode.score.as_float() for episode in episodes]
-            found[f"n{n:02d}"] = sum(values) / len(values)
-            interval = wilson(sum(values), len(values)) if share else student(values, least, most)
-            if interval is not None:
-                found[f"n{n:02d}_low"], found[f"n{n:02d}_high"] = interval
-            found[f"n{n:02d}_episodes"] = len(values)
+            made = estimate(
+                [episode.score.as_float() for episode in episodes],
+                [_game(place, episode) for place, episode in enumerate(episodes)],
+                share=share,
+                least=-inf if least is None else least,
+                most=inf if most is None else most,
+                ate=[_ate(episode) for episode in episodes] if of_meals else None,
+            )
+            found[f"n{n:02d}"] = made.mean or 0.0
+            if made.interval is not None:
+                found[f"n{n:02d}_low"], found[f"n{n:02d}_high"] = made.interval.low, made.interval.high
+            found[f"n{n:02d}_episodes"] = len(episodes)
+            if made.games < len(episodes):
+                found[f"n{n:02d}_games"] = made.games
             found[f"n{n:02d}_distinct"] = len({(episode.score.metadata or {})["record"] for episode in episodes})
         return found
 
     return per_size_of
+
+
+def _ate(score: SampleScore) -> bool:
+    """Whether anybody ate; the answer of a score is the meals by seat, `1/0/2`."""
+    return any(meals not in ("", "0") for meals in (score.score.answer or "").split("/"))
 
 
 @metric(name="survival", scores="unreduced")

@@ -28,7 +28,9 @@ def _per_size(name: str) -> Metric:
     if score.share:
         return per_size(share=True)
     return per_size(
-        least=score.least if isfinite(score.least) else None, most=score.most if isfinite(score.most) else None
+        least=score.least if isfinite(score.least) else None,
+        most=score.most if isfinite(score.most) else None,
+        of_meals=score.of_meals,
     )
 
 

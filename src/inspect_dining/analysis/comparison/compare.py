@@ -1,6 +1,6 @@
 """Comparing models on equal games: a table for each n, the ladder beside it, and contrasts between the models.
 
-The unit is the episode, also where epochs repeat a game. Within a table all runs share rules, prompt, hint, memory,
+The unit is the game, however often its epochs repeat it. Within a table all runs share rules, prompt, hint, memory,
 version and reward; runs that do not are refused, or kept apart on request. One outcome is primary. Its contrasts, of
 all pairs and sizes, are one family under Holm; those of all other outcomes are another.
 """
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from inspect_dining.analysis.comparison.contrasts import Contrast, compare_rows
 from inspect_dining.analysis.comparison.rows import Row, ladder_rows, model_row
 from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Run, Setup
@@ -17,17 +18,7 @@ from inspect_dining.analysis.show import formatting
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import PRIMARY, SCORES
 from inspect_dining.scorers.shaping import Shaping
-from inspect_dining.statistics import (
-    Exact,
-    Interval,
-    Welch,
-    detectable_g,
-    detectable_shares,
-    exact_test,
-    holm,
-    newcombe,
-    welch,
-)
+from inspect_dining.statistics import holm
 from inspect_dining.table.rules import Rules
 
 LADDER_EPISODES = 100
@@ -37,37 +28,6 @@ FEW = 10
 
 Place = tuple[int, Setup, Player]
 """Where an episode is counted: a table size under one set-up, and a player."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """One outcome of two models at one table size, the second less the first.
-
-    Attributes:
-        first: The first model.
-        second: The second.
-        outcome: The score.
-        primary: Whether it is the primary outcome.
-        difference: Mean of the second less mean of the first, or None where one has no scored episode.
-        interval: Its interval: Newcombe's for shares, else Welch's.
-        welch: Welch's t-test with Hedges' g, or None where it is undefined.
-        exact: The exact test, for shares.
-        p: The p-value that counts: of the exact test for shares, else of Welch's.
-        p_holm: The same under Holm in its family.
-        detectable: The nearest differences, below and above, that these numbers of episodes find with 80% power.
-    """
-
-    first: Row
-    second: Row
-    outcome: str
-    primary: bool
-    difference: float | None
-    interval: Interval | None
-    welch: Welch | None
-    exact: Exact | None
-    p: float | None
-    p_holm: float | None
-    detectable: tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +111,13 @@ def compare(
         rewarded = shaping or next(iter(here.values())).run.shaping
         contrasts = _contrasts(rows, primary, base, reward_is_proportional=_name(rewarded) == "proportional")
         sections.append(Section(n, rules, setup, rows, ladder_rows(rules, rewarded, ladder_episodes), contrasts))
+        for warning in _untested(contrasts):
+            sizes.setdefault((warning, ""), []).append(n)
         for row in rows:
             for warning in _warnings(row):
                 sizes.setdefault((row.label, warning), []).append(n)
-    notes += [f"{label} at n = {', '.join(map(str, at))}: {warning}" for (label, warning), at in sizes.items()]
+    for (label, warning), at in sizes.items():
+        notes.append(f"{label} at n = {', '.join(map(str, at))}" + (f": {warning}" if warning else "."))
     return Comparison(primary, _adjusted(sections), notes)
 
 
@@ -263,34 +226,11 @@ def _contrasts(rows: Sequence[Row], primary: str, base: str | None, reward_is_pr
     if base is not None:
         pairs = [(a, b) if a.label == base else (b, a) for a, b in pairs if base in (a.label, b.label)]
     return [
-        _contrast(first, second, name, name == primary)
+        compare_rows(first, second, name, name == primary)
         for name in outcomes
         for first, second in pairs
         if name in first.summary.values and name in second.summary.values
     ]
-
-
-def _contrast(first: Row, second: Row, outcome: str, primary: bool) -> Contrast:
-    a, b = first.summary.values[outcome], second.summary.values[outcome]
-    means = [summary.estimates[outcome].mean for summary in (first.summary, second.summary)]
-    difference = None if means[0] is None or means[1] is None else means[1] - means[0]
-    test = welch(a, b)
-    if not SCORES[outcome].share:
-        g = detectable_g(len(a), len(b))
-        reach = None if g is None or test is None else g * test.deviation
-        detectable = (None if reach is None else -reach, reach)
-        interval, p = (test.interval, test.p) if test else (None, None)
-        return Contrast(first, second, outcome, primary, difference, interval, test, None, p, None, detectable)
-    counts = round(sum(a)), len(a), round(sum(b)), len(b)
-    exact = exact_test(*counts)
-    below, above = None, None
-    if means[0] is not None:
-        up, down = detectable_shares(means[0], len(a), len(b))
-        below, above = None if down is None else down - means[0], None if up is None else up - means[0]
-    p = None if exact is None else exact.p
-    return Contrast(
-        first, second, outcome, primary, difference, newcombe(*counts), test, exact, p, None, (below, above)
-    )
 
 
 def _adjusted(sections: Sequence[Section]) -> list[Section]:
@@ -307,6 +247,15 @@ def _adjusted(sections: Sequence[Section]) -> list[Section]:
     ]
 
 
+def _untested(contrasts: Sequence[Contrast]) -> list[str]:
+    """Which contrasts have no test that would hold, and why."""
+    found: dict[str, dict[str, None]] = {}
+    for one in contrasts:
+        if one.why:
+            found.setdefault(one.why, {})[f"{one.outcome} {one.second.letter} less {one.first.letter}"] = None
+    return [f"No t-test would hold ({why}): {', '.join(which)}" for why, which in found.items()]
+
+
 def _warnings(row: Row) -> list[str]:
     counts = row.counts
     if counts is None:
@@ -321,6 +270,17 @@ def _warnings(row: Row) -> list[str]:
             f"of {counts.planned} planned episodes {counts.scored} are scored "
             f"({'; '.join(unscored)}). If what stopped the others depends on how they were played, scores are biased."
         )
+    games = len(set(row.summary.games))
+    if games < counts.scored:
+        found.append(
+            f"{counts.scored} scored episodes are epochs of {games} games: intervals and tests count each game once, "
+            "with the mean of its epochs."
+        )
+    without: dict[str, list[str]] = {}
+    for name, one in row.summary.estimates.items():
+        if one.why and one.why != "no two games differ":
+            without.setdefault(one.why, []).append(name)
+    found += [f"no interval of {', '.join(names)} would hold ({why})." for why, names in without.items()]
     if 0 < counts.distinct < FEW or 0 < 2 * counts.distinct <= counts.scored:
         alike = counts.distinct < counts.scored
         found.append(

@@ -1,15 +1,15 @@
 """What the episodes of one model at one table size come to: one row of the comparison."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Status
 from inspect_dining.audit.ladder import games
-from inspect_dining.scorers.catalogue import SCORES, ScoreDefinition, compute_scores
+from inspect_dining.scorers.catalogue import SCORES, compute_scores, estimate_score
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
-from inspect_dining.statistics import Estimate, mean_interval, share_interval
+from inspect_dining.statistics import Estimate, estimate
 from inspect_dining.table.moves import LOST, READINGS, Action, Kind
 from inspect_dining.table.players import SCRIPTED
 from inspect_dining.table.rules import Rules
@@ -88,6 +88,7 @@ class Summary:
     Attributes:
         estimates: The mean and interval of every score by name; `reward` is missing where its shaping is not known.
         values: For each score the value of every episode.
+        games: For each episode its game, which its epochs share.
         survival: For rounds 5, 12 and T the share of episodes not deadlocked by then.
         curve: The share of episodes not deadlocked after round 0, 1, ..., T.
         lost: Turns lost, by kind.
@@ -98,6 +99,7 @@ class Summary:
 
     estimates: Mapping[str, Estimate]
     values: Mapping[str, Sequence[float]]
+    games: Sequence[Hashable]
     survival: Mapping[int, Estimate]
     curve: Sequence[float]
     lost: Mapping[Kind, int]
@@ -135,14 +137,22 @@ class Row:
     unscored: Mapping[str, int] = field(default_factory=dict)
 
 
-def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequence[float]]) -> Summary:
+def summarise(
+    rules: Rules,
+    played: Sequence[Terms],
+    values: Mapping[str, Sequence[float]],
+    games: Sequence[Hashable] | None = None,
+) -> Summary:
     """The means, intervals and counts of some episodes.
 
     Args:
         rules: The rules, the same for all.
         played: The terms of each episode.
         values: For each score the value of every episode.
+        games: For each episode its game; each is a game of its own where None.
     """
+    keys = range(len(played)) if games is None else games
+    ate = [episode.eaten > 0 for episode in played]
     deaths = Counter(episode.played for episode in played if episode.deadlocked)
     curve, alive = [1.0], len(played)
     for number in range(1, rules.rounds + 1):
@@ -153,24 +163,28 @@ def summarise(rules: Rules, played: Sequence[Terms], values: Mapping[str, Sequen
     for episode in played:
         lost.update(dict(episode.lost))
     return Summary(
-        estimates={name: _estimate(SCORES[name], of) for name, of in values.items()},
+        estimates={name: estimate_score(SCORES[name], of, ate, keys) for name, of in values.items()},
         values=values,
-        survival={number: share_interval(round(curve[number] * len(played)), len(played)) for number in told},
+        games=keys,
+        survival={
+            number: estimate(
+                [float(not (one.deadlocked and one.played <= number)) for one in played],
+                keys,
+                share=True,
+                least=0,
+                most=1,
+            )
+            for number in told
+        },
         curve=curve if played else [],
         lost={kind: lost[kind] for kind in LOST},
         turns=sum(episode.turns for episode in played),
         meals=sum(episode.eaten for episode in played),
         seats=[
-            mean_interval([episode.meals[seat] for episode in played], least=0)
+            estimate([episode.meals[seat] for episode in played], keys, least=0, ate=ate)
             for seat in range(rules.n if played else 0)
         ],
     )
-
-
-def _estimate(score: ScoreDefinition, values: Sequence[float]) -> Estimate:
-    if score.share:
-        return share_interval(round(sum(values)), len(values))
-    return mean_interval(values, least=score.least, most=score.most)
 
 
 def model_row(
@@ -197,7 +211,8 @@ def model_row(
     played = [episode.terms for episode in scored]
     found = [compute_scores(e.terms, shaping) if shaping is not None else e.scores for e in scored]
     names = [name for name in SCORES if all(name in one for one in found)]
-    summary = summarise(rules, played, {name: [one[name] for one in found] for name in names})
+    samples = [episode.sample for episode in scored]
+    summary = summarise(rules, played, {name: [one[name] for one in found] for name in names}, samples)
     happened = {(e.record.rounds, e.record.hashes) for e in scored if e.record is not None}
     counts = Counts(
         planned=len(episodes) + missing,
@@ -250,11 +265,12 @@ def _first_round(scored: Sequence[Episode], n: int) -> FirstRound | None:
     if not firsts:
         return None
     choices = [[READINGS[code].action for code in codes] for codes in firsts]
-    locked = sum(1 for seats in choices if set(seats) in ({Action.PICK_UP_LEFT}, {Action.PICK_UP_RIGHT}))
+    locked = [float(set(seats) in ({Action.PICK_UP_LEFT}, {Action.PICK_UP_RIGHT})) for seats in choices]
     turns = len(firsts) * n
     left = sum(seats.count(Action.PICK_UP_LEFT) for seats in choices) / turns
     right = sum(seats.count(Action.PICK_UP_RIGHT) for seats in choices) / turns
-    return FirstRound(share_interval(locked, len(firsts)), left, right, left**n + right**n)
+    samples = [episode.sample for episode in scored if episode.record is not None]
+    return FirstRound(estimate(locked, samples, share=True, least=0, most=1), left, right, left**n + right**n)
 
 
 def _spent(scored: Sequence[Episode], meals: int, n: int) -> Spent:

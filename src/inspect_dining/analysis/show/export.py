@@ -6,13 +6,15 @@ In JSON what is undefined or unknown is null; in CSV and LaTeX it is a word. CSV
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from inspect_dining.analysis.comparison.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.comparison.compare import Comparison, Section
+from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
-from inspect_dining.analysis.show.tables import PANELS, cost, effect, heading, legend, named, test_name
+from inspect_dining.analysis.show.tables import PANELS, cost, heading, legend, named, pairing, test_name
 from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.statistics import LEVEL, Estimate, Interval
 
@@ -42,9 +44,9 @@ def to_json(found: Comparison) -> str:
     return json.dumps(data, indent=1, allow_nan=False)
 
 
-def _estimate(found: Estimate) -> dict[str, float | None]:
-    low, high = (None, None) if found.interval is None else (found.interval.low, found.interval.high)
-    return {"mean": found.mean, "low": low, "high": high, "episodes": found.episodes}
+def _estimate(found: Estimate) -> dict[str, float | str | None]:
+    plain = {"episodes": found.episodes, "games": found.games, "no_interval_because": found.why or None}
+    return {**found.ends(), **plain}
 
 
 def _row(row: Row) -> dict[str, object]:
@@ -81,7 +83,10 @@ def _contrast(contrast: Contrast) -> dict[str, object]:
         "p": contrast.p,
         "p_holm": contrast.p_holm,
         "test": test_name(contrast),
-        "welch": None if contrast.welch is None else asdict(contrast.welch),
+        "means": None if contrast.means is None else asdict(contrast.means),
+        "paired_games": contrast.pairs,
+        "unpaired_p": contrast.unpaired_p,
+        "no_test_because": contrast.why or None,
         "detectable": {"below": below, "above": above},
     }
 
@@ -141,7 +146,7 @@ def _tests(contrast: Contrast) -> Iterator[tuple[object, ...]]:
     p, p_holm = (formatting.UNDEFINED if one is None else one for one in (contrast.p, contrast.p_holm))
     difference = formatting.UNDEFINED if contrast.difference is None else contrast.difference
     yield contrast.outcome, difference, *_ends(contrast.interval), "", p, p_holm, test_name(contrast)
-    test = contrast.welch
+    test = contrast.means
     g, ends = (formatting.UNDEFINED, None) if test is None else (test.g, test.g_interval)
     yield (
         f"{contrast.outcome} (Hedges' g)",
@@ -150,7 +155,7 @@ def _tests(contrast: Contrast) -> Iterator[tuple[object, ...]]:
         "",
         formatting.UNDEFINED if test is None else test.p,
         "",
-        "Welch",
+        "" if test is None else test.name,
     )
 
 
@@ -162,7 +167,8 @@ _LATEX = {
 
 def to_latex(found: Comparison) -> str:
     """The comparison as LaTeX tables (needs the package booktabs)."""
-    parts = [r"% Needs \usepackage{booktabs}.", *(f"% {line}" for line in (legend(found), *found.notes))]
+    comments = (" ".join(line.split()) for line in (legend(found), *found.notes))
+    parts = [r"% Needs \usepackage{booktabs}.", *(f"% {line}" for line in comments)]
     for section in found.sections:
         parts += [_latex_scores(section, names) for names in PANELS]
         if section.contrasts:
@@ -171,36 +177,41 @@ def to_latex(found: Comparison) -> str:
 
 
 def _latex_scores(section: Section, names: Sequence[str]) -> str:
-    rows = [["model", "scored / planned", *names]]
+    rows = [["model", "games", *(f"{name} (best {SCORES[name].best})" for name in names)]]
     for row in (*section.rows, *section.ladder):
-        episodes = "" if row.counts is None else f"{row.counts.scored} / {row.counts.planned}"
-        cells = [formatting.estimate(row.summary.estimates.get(name), SCORES[name].share) for name in names]
-        rows.append([named(row) if row.counts is not None else f"scripted: {row.label}", episodes, *cells])
-    return _latex_table(rows, f"Scores at {heading(section)}; mean with 95% interval.", len(section.rows))
+        estimates = row.summary.estimates
+        cells = [formatting.estimate(estimates.get(name), SCORES[name].share) for name in names]
+        games = str(len(set(row.summary.games)))
+        rows.append([named(row) if row.counts is not None else f"scripted: {row.label}", games, *cells])
+    caption = f"Scores at {heading(section)}; means with 95% intervals, where one holds."
+    return _latex_table(rows, caption, len(section.rows), texts=1)
 
 
 def _latex_contrasts(section: Section, primary: str) -> str:
-    rows = [["outcome", "second less first", "difference", "Hedges' g", "p", "p (Holm)"]]
-    for contrast in section.contrasts:
-        difference = f"{formatting.number(contrast.difference)} {formatting.interval(contrast.interval)}"
-        pair = f"{contrast.second} less {contrast.first}"
-        rows.append([
-            contrast.outcome,
-            pair,
-            difference,
-            effect(contrast),
-            formatting.p_value(contrast.p),
-            formatting.p_value(contrast.p_holm),
-        ])
+    rows = [["outcome", "contrast", "test", "difference", "95% interval", "Hedges' g", "p", "p (Holm)"]]
+    rows += [
+        [
+            one.outcome,
+            f"{one.second.letter} less {one.first.letter}",
+            test_name(one) or "none",
+            formatting.number(one.difference),
+            formatting.interval(one.interval),
+            formatting.UNDEFINED if one.means is None else formatting.number(one.means.g, 2),
+            formatting.p_value(one.p),
+            formatting.p_value(one.p_holm),
+        ]
+        for one in section.contrasts
+    ]
     first = sum(1 for contrast in section.contrasts if contrast.primary)
-    return _latex_table(rows, f"Contrasts at {heading(section)}; {primary} is the primary outcome.", first)
+    caption = f"Contrasts at {heading(section)}; {primary} is the primary outcome. {pairing(section.contrasts[:first])}"
+    return _latex_table(rows, caption, first, texts=3)
 
 
-def _latex_table(rows: Sequence[Sequence[str]], caption: str, rule_after: int) -> str:
+def _latex_table(rows: Sequence[Sequence[str]], caption: str, rule_after: int, texts: int) -> str:
     body = [" & ".join(map(_escaped, row)) + r" \\" for row in rows]
     if rule_after < len(body) - 1:
         body.insert(rule_after + 1, r"\midrule")
-    columns = "l" * 2 + "r" * (len(rows[0]) - 2)
+    columns = "l" * texts + "r" * (len(rows[0]) - texts)
     return "\n".join([
         r"\begin{table}",
         r"\centering\small",
@@ -217,4 +228,6 @@ def _latex_table(rows: Sequence[Sequence[str]], caption: str, rule_after: int) -
 
 
 def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+    """Text as TeX prints it, in one line: a name of somebody else's cannot end the line or begin a command."""
+    plain = "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", plain)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Literal
 
-from inspect_dining.analysis.comparison.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.comparison.compare import Comparison, Section
+from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
 from inspect_dining.analysis.show.tables import named, same
@@ -266,7 +267,7 @@ def forest_figure(found: Comparison) -> str | None:
             _whisker(left, y, line.difference, line.interval)
             ends = [end for end in line.detectable if end is not None]
             left.plot(ends, [y] * len(ends), marker="|", markersize=8, color=GREY, linestyle="none")
-            test = line.welch
+            test = line.means
             if test is None:
                 right.annotate(
                     formatting.UNDEFINED, (0.5, y), xycoords=("axes fraction", "data"),

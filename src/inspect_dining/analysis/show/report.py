@@ -5,7 +5,8 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from inspect_dining.analysis.comparison.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.comparison.compare import Comparison, Section
+from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Status

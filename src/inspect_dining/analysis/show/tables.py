@@ -7,7 +7,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from inspect_dining.analysis.comparison.compare import Comparison, Contrast, Section
+from inspect_dining.analysis.comparison.compare import Comparison, Section
+from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
 from inspect_dining.scorers.catalogue import SCORES
@@ -39,14 +40,35 @@ def heading(section: Section) -> str:
 
 def legend(found: Comparison) -> str:
     """What the numbers are, in a few sentences."""
-    tests = sorted({test_name(c) for section in found.sections for c in section.contrasts if c.exact is not None})
-    exact = f" (for no_deadlock {' or '.join(tests)}'s exact test, with Newcombe's interval)" if tests else ""
+    contrasts = [contrast for section in found.sections for contrast in section.contrasts]
+    exact = sorted({contrast.exact.name for contrast in contrasts if contrast.exact is not None})
+    tests = sorted({contrast.means.name for contrast in contrasts if contrast.means is not None})
+    used = [{"Welch": "Welch's t", "paired t": "the paired t"}[name] for name in tests]
+    told = f"{' and '.join(used)} with Hedges' g" if used else "none for means"
+    told += f", for no_deadlock {' or '.join(exact)}'s test with Newcombe's interval" if exact else ""
     return (
-        "The episode is the unit. Intervals are 95%: Wilson's for no_deadlock and survival, t for other scores. "
-        f"Tests: Welch's t with Hedges' g{exact}. The primary outcome is {found.primary}: its contrasts, of all pairs "
-        "and sizes, are one family under Holm, and those of all other outcomes another. Detectable is the "
-        "smallest difference that so many episodes find with 80% power."
+        "The game is the unit; epochs of a game count once, with their mean. Intervals are 95%: Wilson's for "
+        "no_deadlock and survival, for other scores Student's t, wider where scores are skewed; where none would "
+        f"hold, none is given. Tests: {told}. Two models that played the same games are paired by game. The primary "
+        f"outcome is {found.primary}: its contrasts, of all pairs and sizes, are one family under Holm, and those "
+        "of all other outcomes another. Detectable is the smallest difference that the test finds in so many games "
+        "with 80% power."
     )
+
+
+def pairing(contrasts: Sequence[Contrast]) -> str:
+    """Which contrasts are paired by game, how the games correlate, and what that changes, a sentence each."""
+    told = []
+    for one in contrasts:
+        pair = f"{one.outcome} {one.second.letter} less {one.first.letter}"
+        if not one.pairs:
+            told.append(f"{pair}: different games, unpaired.")
+            continue
+        correlation = one.means.correlation if one.means is not None else None
+        r = "" if correlation is None else f" (r = {formatting.number(correlation, 2)})"
+        alone = "" if one.unpaired_p is None else f"; unpaired p = {formatting.p_value(one.unpaired_p)}"
+        told.append(f"{pair}: paired by the {one.pairs} games that both played{r}{alone}.")
+    return "\n".join(told)
 
 
 def _table(title: str) -> Table:
@@ -169,8 +191,8 @@ def _contrasts(title: str, contrasts: Sequence[Contrast]) -> Group:
             formatting.p_value(contrast.p_holm),
             formatting.detectable(contrast.detectable),
         )
-    alike = alike_note(contrasts)
-    return Group(*([table] if told else []), *([Text(alike, "dim")] if alike else []))
+    notes = [alike_note(contrasts), pairing([c for c in told if c.primary])]
+    return Group(*([table] if told else []), *(Text(note, "dim") for note in notes if note))
 
 
 def named(row: Row) -> str:
@@ -180,7 +202,7 @@ def named(row: Row) -> str:
 
 def same(contrast: Contrast) -> bool:
     """Whether an outcome has one value in all episodes of both models, so that there is nothing to test."""
-    return contrast.difference == 0.0 and contrast.p is None
+    return contrast.difference == 0.0 and contrast.p is None and not contrast.why
 
 
 def alike_note(contrasts: Sequence[Contrast]) -> str:
@@ -197,13 +219,15 @@ def alike_note(contrasts: Sequence[Contrast]) -> str:
 
 
 def test_name(contrast: Contrast) -> str:
-    """The name of the test whose p-value counts."""
-    return "Welch" if contrast.exact is None else contrast.exact.name
+    """The name of the test whose p-value counts; empty where there is none."""
+    if contrast.exact is not None:
+        return contrast.exact.name
+    return "" if contrast.means is None else contrast.means.name
 
 
 def effect(contrast: Contrast) -> str:
     """Hedges' g with its interval."""
-    test = contrast.welch
+    test = contrast.means
     return (
         formatting.UNDEFINED if test is None else f"{formatting.number(test.g)} {formatting.interval(test.g_interval)}"
     )
