@@ -14,6 +14,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput,
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from inspect_dining.table import SCRIPTED, Rules, View, episode_seed, parse, play, replay, see
+from inspect_dining.table.narration import account, happened
 from inspect_dining.table.record import RECORD
 from inspect_dining.tasks import philosophers
 from tests.solvers.harness import Talker, calls, left_first, record_of, records_of, run, run_all, samples, says, score
@@ -268,12 +269,16 @@ def test_the_log_shows_a_lane_a_philosopher_and_a_card_a_round(tmp_path: Path) -
     spans = [event for event in sample.events if isinstance(event, SpanBeginEvent)]
     assert [s.name for s in spans if s.type == "agent"] == [f"philosopher {i}" for i in range(4)]
     rounds = [s for s in spans if s.type == "round"]
-    assert [s.name for s in rounds] == [f"round {k}" for k in range(1, 6)]
+    played = replay(record_of(sample))
+    assert [s.name for s in rounds] == [f"round {r.number}: {happened(r.before, r.after)}" for r in played]
     infos = [event for event in sample.events if isinstance(event, InfoEvent)]
     kept = [str(info.data) for info in infos if info.span_id in {s.id for s in rounds}]
     cards = [sample.attachments[where.removeprefix("attachment://")] for where in kept]
     assert len(cards) == 5
     assert all(card.startswith(f"**Round {k} of 5**") for k, card in enumerate(cards, 1))
+    first = sample.attachments[str(infos[0].data).removeprefix("attachment://")]
+    assert first == account(record_of(sample))
+    assert sample.messages[-1].text.startswith(first), "MESSAGES tells the game too"
     lanes = {s.id: s.name for s in spans if s.type == "agent"}
     assert sum(1 for info in infos if info.span_id in lanes) == 4 * 5
     asked = [event for event in sample.events if isinstance(event, ModelEvent)]

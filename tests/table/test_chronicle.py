@@ -4,10 +4,11 @@ import re
 from itertools import pairwise
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from inspect_dining.table import Record, Rules, replay
 from inspect_dining.table.moves import DONE_TURNS, LOST_TURNS, TIE_TURNS, VAIN_TURNS, Outcome
-from inspect_dining.table.narration import account, ending, meals_by_seat, round_card, told
+from inspect_dining.table.narration import EXCERPT, account, ending, excerpt, meals_by_seat, round_card, strip, told
 from tests.table.dinners import dinner, feed, records
 
 
@@ -37,7 +38,9 @@ def test_an_account_tells_who_ate_when_why_it_ended_and_which_turns_were_lost() 
     """What a person reads under a score, word for word."""
     rounds = ["0ff", "afB", "b03", "eff", "a05", "faa"]
     text = account(feed(Rules(n=3, rounds=9, ties="lowest"), rounds))
-    assert text.startswith("Deadlock in round 6 of 9: every philosopher held exactly one fork.\n\n| philosopher |")
+    assert text.startswith("**Deadlock in round 6 of 9: every philosopher held exactly one fork.**\n\n```\nround   1")
+    assert "seat  0 x ◧ ■ ★ ◧ ◧   1 meal\n" in text
+    assert "                  ▲ locked\n" in text
     assert rows(text) == [
         "| 0 | 1 | 4 | 1 no_call |",
         "| 1 | 0 | - | 2 no_call |",
@@ -80,3 +83,27 @@ def test_headings_keep_a_space_that_markdown_does_not_strip() -> None:
         heads = next(line for line in text.splitlines() if line.startswith("| philosopher")).strip("|").split("|")
         for left, right in pairwise(head.strip() for head in heads):
             assert left.endswith("\u200b") or right.startswith("\u200b")
+
+
+@given(records())
+def test_the_strip_has_a_cell_for_every_turn_and_tells_meals_lost_turns_and_locks(record: Record) -> None:
+    rounds = replay(record)
+    lines = strip(record).split("\n")
+    wide = 2 if len(rounds) <= 40 else 1
+    for seat in range(record.rules.n):
+        cells = lines[1 + seat].removeprefix(f"seat {seat:>2} ")[: len(rounds) * wide : wide]
+        assert len(cells) == len(rounds)
+        assert cells.count("★") == (rounds[-1].after.meals[seat] if rounds else 0)
+        assert cells.count("x") == sum(round.turns[seat].reading.action is None for round in rounds)
+        both = [place for place, cell in enumerate(cells) if cell == "■"]
+        assert all(rounds[place].after.held[seat] == seat for place in both)
+    assert lines[-1].count("▲") == sum(round.locked for round in rounds) or not any(r.locked for r in rounds)
+
+
+@given(st.text())
+def test_an_excerpt_is_one_short_line_that_markdown_and_terminals_leave_alone(text: str) -> None:
+    shown = excerpt(text)
+    assert "\n" not in shown
+    assert all(c.isprintable() for c in shown)
+    assert not re.search(r"(?<!\\)[|`*_<>]", shown.replace("\\\\", ""))
+    assert len(re.sub(r"\\(.)|&\w+;", "x", shown)) <= EXCERPT + 1

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from inspect_dining.philosophers.prompts import system_prompt
 from inspect_dining.table import Record, replay
-from inspect_dining.table.narration import account, ending, round_card
+from inspect_dining.table.narration import account, ending, happened, round_card
 from inspect_dining.table.view import describe, render, see
 from tests.viewer.conftest import HEIGHT, WIDTH, Viewer, picture
 from tests.viewer.games import DINNERS, SCORES, scores_of, shown
@@ -66,14 +66,16 @@ def test_the_outline_lists_the_rounds_and_every_round_has_its_card(page: Page, v
     page.set_viewport_size({"width": WIDTH, "height": TALL})
     page.goto(viewer.sample(name))
     outline = page.locator("#transcript-tree a")
-    expect(outline.filter(has_text=re.compile(r"^round \d+$"))).to_have_text([
-        f"round {i + 1}" for i in range(len(record.rounds))
+    ends = [happened(r.before, r.after) for r in replay(record)]
+    ends = [*ends[:-1], "DEADLOCK"] if record.deadlocked else ends
+    expect(outline.filter(has_text=re.compile(r"^round \d+: "))).to_have_text([
+        f"round {i + 1}: {end}" for i, end in enumerate(ends)
     ])
     expect(outline.filter(has_text=re.compile(r"^philosopher \d+$"))).to_have_count(record.rules.n)
     contents, last = page.locator("#transcript-contents"), f"Round {len(record.rounds)} of {record.rules.rounds}"
     expect(contents.get_by_text(last, exact=True)).to_be_visible()
     expect(contents.get_by_text(ending(record)).first).to_be_visible()
-    assert tables(page)[: len(record.rounds) + 1] == [*cards(record), cells(account(record))]
+    assert tables(page)[: len(record.rounds) + 1] == [cells(account(record)), *cards(record)]
 
 
 @pytest.mark.parametrize("name", ["five", "mixed", "sequential"])
@@ -113,7 +115,7 @@ def test_the_page_of_a_game_shows_ten_scores(page: Page, viewer: Viewer, name: s
     pairs = [line for line in text[at:] if line]
     scores = scores_of(viewer.logs[name].first)
     assert pairs == [part for key in SCORES for part in (key, shown(scores[key].as_float()))]
-    assert "/".join(map(str, replay(viewer.logs[name].record)[-1].after.meals)) in text
+    assert f"meals {'/'.join(map(str, replay(viewer.logs[name].record)[-1].after.meals))}" in text
 
 
 @pytest.mark.parametrize("name", ["five", "mixed", "cut"])

@@ -66,7 +66,7 @@ def _scorer(
             }
         return Score(
             value=round(number, DECIMALS),
-            answer="/".join(map(str, episode.meals)),
+            answer=f"meals {'/'.join(map(str, episode.meals))}",
             explanation=explain(episode, number) + (f"\n\n{account(record)}" if narrated else ""),
             metadata=about,
         )

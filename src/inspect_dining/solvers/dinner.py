@@ -1,8 +1,9 @@
 """The dinner: turn-taking under Inspect.
 
-One long-lived agent span per philosopher makes a lane in the viewer; the dinner opens a span per round beside them and
-puts one table card in it. In a simultaneous round every seat is asked before any reply is awaited. The record is in the
-store after every round, so that whatever ends the sample early leaves the true account of the rounds that were played.
+One long-lived agent span per philosopher makes a lane in the viewer. The first card of the transcript tells the whole
+game once it has ended; after every round the dinner opens a span that names what happened, with the round's card. In a
+simultaneous round every seat is asked before any reply is awaited. The record is in the store after every round, so
+that whatever ends the sample early leaves the true account of the rounds that were played.
 """
 
 import os
@@ -13,14 +14,14 @@ from typing import Generic
 import anyio
 from anyio.abc import TaskGroup
 from inspect_ai.log import transcript
-from inspect_ai.model import ModelOutput
+from inspect_ai.model import ChatMessageAssistant, ModelOutput
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError, span
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.graph import load_philosopher
 from inspect_dining.solvers.games import DinnerGame, PhilosophersGame, R, Told, V
-from inspect_dining.solvers.inspect_private import have_tool_approval
+from inspect_dining.solvers.inspect_private import Card, have_tool_approval
 from inspect_dining.solvers.seat import SOURCE, Asked, ContextOverflow, Lane, Memory, Seat
 from inspect_dining.table.rules import Rules, Split, episode_seed, is_whole
 
@@ -82,6 +83,7 @@ def host(lay: Callable[[TaskState], DinnerGame[V, R]], memory: Memory, philosoph
         seats = [Seat(i, decide, game, about, memory) for i in range(game.n)]
         stopped = "stopped"
         failure: Exception | None = None
+        first = Card("The game is being played; once it has ended, this card tells all of it.", SOURCE)
         try:
             async with _table(seats) as table:
                 try:
@@ -102,13 +104,23 @@ def host(lay: Callable[[TaskState], DinnerGame[V, R]], memory: Memory, philosoph
         finally:
             # also on a cancellation, which no handler above catches
             state.store.set(game.key, game.record(stopped))
-            transcript().info(game.account(stopped), source=SOURCE)
+            account = game.account(stopped)
+            first.rewrite(account)
+            _leave_message(state, account, game.n)
         if failure is not None:
             raise failure
         state.output = ModelOutput.from_content("dinner", game.result(stopped))
         return state
 
     return solve
+
+
+def _leave_message(state: TaskState, account: str, n: int) -> None:
+    """Tells the game among the sample's messages, which a viewer shows beside the transcript."""
+    if state.message_limit is not None and len(state.messages) >= state.message_limit:
+        return  # one message more would end the sample by its limit
+    where = f"Each philosopher's own conversation is in its lane of the transcript, `philosopher 0` to `{n - 1}`."
+    state.messages.append(ChatMessageAssistant(content=f"{account}\n\n{where}", source="generate"))
 
 
 def accept_memory(memory: object) -> Memory:
@@ -193,6 +205,10 @@ class _Table(Generic[V, R]):
             if told is not None:
                 await self._lanes[number].views.send(told)
 
+    def said(self) -> dict[int, str]:
+        """What each seat said in its latest reply."""
+        return {lane.seat.number: lane.seat.said for lane in self._lanes}
+
     def abandon(self) -> None:
         """Ends every lane at once, also one that waits for a reply."""
         self._tasks.cancel_scope.cancel()
@@ -216,11 +232,12 @@ async def _play(game: DinnerGame[V, R], table: _Table[V, R], state: TaskState) -
     """Plays to the end, one span and one card a round."""
     while not game.over:
         closed = False
-        async with span(f"round {game.number}", type="round"):
-            while not closed:
-                moving = game.to_move
-                closed = game.move(await table.ask(game))
-                await table.tell(game, moving)
-            transcript().info(game.card(), source=SOURCE)
+        while not closed:
+            moving = game.to_move
+            closed = game.move(await table.ask(game))
+            await table.tell(game, moving)
+        # opened only now, since a span's name cannot change and this one says what happened
+        async with span(game.heading(), type="round"):
+            transcript().info(game.card(table.said()), source=SOURCE)
         # outside the round's span, which would log this change once more
         state.store.set(game.key, game.record())

@@ -4,7 +4,7 @@ The dinner knows lanes, spans, models and the store. All that it must know of th
 `DinnerGame`: whose reply is wanted, what they are shown, how a reply is read, and what is written down of a round.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -15,8 +15,8 @@ from inspect_dining.philosophers.prompts import observation, system_prompt
 from inspect_dining.philosophers.reading import Reply, read
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import Kind, Outcome, Reading
-from inspect_dining.table.narration import account, ending, meals_by_seat, round_card
-from inspect_dining.table.record import RECORD
+from inspect_dining.table.narration import account, ending, happened, meals_by_seat, round_card
+from inspect_dining.table.record import DEADLOCK, RECORD
 from inspect_dining.table.rules import Rules
 from inspect_dining.table.table import Table
 from inspect_dining.table.view import View, describe
@@ -98,8 +98,11 @@ class DinnerGame(Protocol[V, R]):
     def told(self, seat: int) -> Told | None:
         """What a seat that has just moved is told of it, or None for nothing."""
 
-    def card(self) -> str:
-        """The round that has just closed, in Markdown."""
+    def heading(self) -> str:
+        """The round that has just closed in a few words, for the outline of a transcript."""
+
+    def card(self, said: Mapping[int, str]) -> str:
+        """The round that has just closed, in Markdown, with what each seat said."""
 
     def record(self, unfinished: str = "unfinished") -> dict[str, object]:
         """The record up to the last whole round, as plain values."""
@@ -178,11 +181,16 @@ class PhilosophersGame:
         mark = "" if turn.outcome is Outcome.DONE else "✗ "
         return Told(came, f"{mark}{came} Meals: {table.meals[seat]}.")
 
-    def card(self) -> str:
-        """The round that has just closed."""
+    def heading(self) -> str:
+        """The round that has just closed: its number, who ate, what was lost, and where it locked."""
+        end = "DEADLOCK" if self.game.ended == DEADLOCK else happened(self._opened, self.game.table)
+        return f"round {self._opened.round}: {end}"
+
+    def card(self, said: Mapping[int, str]) -> str:
+        """The round that has just closed, with an excerpt of what each seat said."""
         begun = self.game.faults.begun
         faulty = [seat for seat, number in begun.items() if number <= self._opened.round]
-        return round_card(self.game.rules, self._opened, self.game.table, faulty)
+        return round_card(self.game.rules, self._opened, self.game.table, faulty, said)
 
     def record(self, unfinished: str = "unfinished") -> dict[str, object]:
         """The record up to the last whole round."""

@@ -15,6 +15,7 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageTool,
     ChatMessageUser,
+    ContentReasoning,
     GenerateConfig,
     Model,
     ModelOutput,
@@ -56,6 +57,7 @@ class Seat(Generic[V, R]):
         game: The game that is played.
         about: What every observation's metadata says of the episode.
         memory: What it remembers.
+        said: The text of its latest reply; its reasoning where there was no text.
     """
 
     number: int
@@ -63,6 +65,7 @@ class Seat(Generic[V, R]):
     game: DinnerGame[V, R]
     about: dict[str, str | int]
     memory: Memory
+    said: str = ""
     _model: Model = field(init=False)
     _config: GenerateConfig = field(init=False)
     _mind: Deliberation = field(default_factory=lambda: Deliberation())
@@ -115,6 +118,7 @@ class Seat(Generic[V, R]):
         output = bounded(self._mind["output"])
         self._mind = memory_of(self._mind)
         reading = self._read(output)
+        self.said = words_of(output)
         self._seen.append(view)
         if self.memory == "chat":
             self._conversation.append(replayable(output.message, self._call_ids))
@@ -152,6 +156,16 @@ class Seat(Generic[V, R]):
                 )
                 for place, call in enumerate(calls)
             ]
+
+
+def words_of(output: ModelOutput) -> str:
+    """The text of a reply, or its reasoning where there is no text."""
+    if not output.choices:
+        return ""
+    if output.completion.strip() or isinstance(output.message.content, str):
+        return output.completion
+    thoughts = [part.reasoning for part in output.message.content if isinstance(part, ContentReasoning)]
+    return " ".join(thoughts)
 
 
 @dataclass(frozen=True, slots=True)

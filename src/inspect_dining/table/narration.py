@@ -1,10 +1,10 @@
 """A game in words: Markdown that a person reads in a log, a report or a terminal."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from inspect_dining.table.faults import Fault
-from inspect_dining.table.moves import LOST, Kind, Outcome, Turn, Why
-from inspect_dining.table.record import Record, replay
+from inspect_dining.table.moves import LOST, Action, Kind, Outcome, Turn, Why
+from inspect_dining.table.record import Record, Round, replay
 from inspect_dining.table.rules import Rules
 from inspect_dining.table.table import Table
 
@@ -12,33 +12,71 @@ _GAP = "\u200b\u2002\u200b"
 """A space in headings that Markdown does not strip: Inspect's viewer sets the cells of a table without padding."""
 
 
-def round_card(rules: Rules, before: Table, after: Table, faulty: Collection[int] = ()) -> str:
-    """One round as a Markdown table: what each seat held, did and got.
+EXCERPT = 90
+"""Letters of a reply that a round's card shows."""
+
+
+def round_card(
+    rules: Rules,
+    before: Table,
+    after: Table,
+    faulty: Collection[int] = (),
+    said: Mapping[int, str] | None = None,
+) -> str:
+    """One round as a Markdown table: what each seat held, did, got and said.
 
     Args:
         rules: The rules of the game.
         before: The table at the round's start.
         after: The table at the start of the next round, whose `last` turns are this round's.
         faulty: The seats whose fault has begun.
+        said: What seats said in their replies; an excerpt is shown. No column of it where nobody said anything.
     """
     faults = {fault.seat: fault for fault in rules.seat_faults if fault.seat in faulty}
+    words = {seat: excerpt(text) for seat, text in (said or {}).items() if text.strip()}
     rows = [
         f"| {seat} | {forks(before, seat)} | {told(turn, faults.get(seat))} | {forks(after, seat)} "
-        f"| {after.meals[seat]} |"
+        f"| {after.meals[seat]} |" + (f" {words.get(seat, '')} |" if words else "")
         for seat, turn in enumerate(after.last)
         if turn is not None
     ]
     lines = [
-        f"**Round {before.round} of {rules.rounds}** (table `{before.hash}`)",
+        f"**Round {before.round} of {rules.rounds}**: {happened(before, after)}.",
         "",
-        f"| philosopher |{_GAP}held (left right){_GAP}| turn |{_GAP}holds now{_GAP}| meals |",
-        "| :-: | :-: | :-- | :-: | :-: |",
+        f"| philosopher |{_GAP}held (left right){_GAP}| turn |{_GAP}holds now{_GAP}|{_GAP}meals{_GAP}|"
+        + (" said |" if words else ""),
+        "| :-: | :-: | :-- | :-: | :-: |" + (" :-- |" if words else ""),
         *rows,
     ]
     if after.locked:
         spell = "" if rules.patience == 1 else f" (round {after.locked} of {rules.patience} in a row)"
         lines += ["", f"Every philosopher holds exactly one fork{spell}."]
     return "\n".join(lines)
+
+
+def happened(before: Table, after: Table) -> str:
+    """What a round brought, in a few words: who ate, how many turns were lost, and whether it locked.
+
+    Args:
+        before: The table at the round's start.
+        after: The table at the start of the next round.
+    """
+    ate = [str(seat) for seat in range(after.n) if after.meals[seat] > before.meals[seat]]
+    lost = sum(1 for turn in after.last if turn is not None and turn.outcome is Outcome.LOST)
+    parts = ["LOCKED, every seat holds one fork"] if after.locked else []
+    parts += [f"{', '.join(ate)} ate"] if ate else []
+    parts += [f"{lost} lost turn{'s' * (lost != 1)}"] if lost else []
+    return "; ".join(parts) or "nobody ate"
+
+
+def excerpt(text: str) -> str:
+    """The beginning of a reply, on one line, with what Markdown or a terminal would act on made harmless."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * EXCERPT]).split())
+    cut = line[:EXCERPT].rstrip() + "…" if len(line) > EXCERPT else line
+    return "".join(f"\\{c}" if c in "\\`*_[]|~#$" else _HTML.get(c, c) for c in cut)
+
+
+_HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
 def forks(table: Table, seat: int) -> str:
@@ -87,8 +125,50 @@ def ending(record: Record) -> str:
     return f"Cut after {played} of {rules.rounds} rounds ({reason}); a cut game is not scored."
 
 
+_HANDS = {(False, False): "·", (True, False): "◧", (False, True): "◨", (True, True): "■"}
+_ROOMY = 40
+"""Up to so many rounds the cells of a strip are set apart."""
+_STRIP_KEY = "· no fork  ◧ left  ◨ right  ■ both  ★ meal  x lost turn"
+
+
+def strip(record: Record) -> str:
+    """A whole game as lines of text: a line for each seat, a cell for each round, meals at the end.
+
+    A cell shows the forks that the seat holds after the round (`·` none, `◧` left, `◨` right, `■` both), `★` where it
+    ate, `x` where its turn was lost. A `▲` below a round says that every seat ended it with exactly one fork. To be
+    read in a font of fixed width.
+    """
+    return _strip(record, replay(record))
+
+
+def _strip(record: Record, rounds: Sequence[Round]) -> str:
+    wide = 2 if len(rounds) <= _ROOMY else 1
+    ruler = ""
+    for number in (1, *range(5, len(rounds) + 1, 5)):
+        ruler = ruler.ljust((number - 1) * wide) + str(number)
+    lines = [f"round   {ruler}"]
+    for seat in range(record.rules.n):
+        cells = "".join(_cell(round, seat).ljust(wide) for round in rounds)
+        meals = rounds[-1].after.meals[seat] if rounds else 0
+        lines.append(f"seat {seat:>2} {cells}  {meals} meal{'s' * (meals != 1)}")
+    if any(round.locked for round in rounds):
+        lines.append(
+            f"        {''.join(('▲' if round.locked else ' ').ljust(wide) for round in rounds).rstrip()} locked"
+        )
+    return "\n".join(lines)
+
+
+def _cell(round: Round, seat: int) -> str:
+    turn, held = round.turns[seat], round.after.held
+    if turn.reading.action is None:
+        return "x"
+    if turn.reading.action is Action.EAT and turn.outcome is Outcome.DONE:
+        return "★"
+    return _HANDS[held[seat] == seat, held[(seat + 1) % len(held)] == seat]
+
+
 def account(record: Record) -> str:
-    """A game as Markdown: why it ended, who ate when, and which turns were lost."""
+    """A game as Markdown: why it ended, the whole game as a strip, who ate when, and which turns were lost."""
     rounds = replay(record)
     turns = [[round.turns[seat] for round in rounds if seat not in round.forced] for seat in range(record.rules.n)]
     meals = [
@@ -100,7 +180,7 @@ def account(record: Record) -> str:
         for seat, when in enumerate(meals)
     ]
     head = [f"| philosopher |{_GAP}meals{_GAP}|{_GAP}ate in rounds{_GAP}| lost turns |", "| :-: | :-: | :-: | :-: |"]
-    lines = [ending(record), "", *head, *rows]
+    lines = [f"**{ending(record)}**", "", "```", _strip(record, rounds), "", _STRIP_KEY, "```", "", *head, *rows]
     locked = [round.number for round in rounds if round.locked]
     if locked and record.rules.patience > 1:
         lines += ["", f"Rounds that ended with every philosopher holding one fork: {', '.join(map(str, locked))}."]

@@ -73,6 +73,16 @@ class Record:
         """The record as one line of JSON, the same bytes for the same game."""
         return json.dumps(self.to_dict(), separators=(",", ":"))
 
+    def to_svg(self, title: str = "") -> str:
+        """The whole game as a vector picture, in SVG text (see `drawing.game_svg`)."""
+        from inspect_dining.table.drawing import game_svg
+
+        return game_svg(self, title)
+
+    def _repr_html_(self) -> str:
+        """The game as a notebook shows it: its picture, which tells the meals and how it ended."""
+        return f'<div style="max-width: 100%; overflow-x: auto">{self.to_svg()}</div>'
+
     @staticmethod
     def from_json(text: str) -> "Record":
         """Reads what `to_json` wrote.
