@@ -1,6 +1,6 @@
 """DPBench's game, played by the dinner: the same lanes, rounds and cards as every other game at this table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from inspect_ai.solver import Solver, TaskState, solver
 from inspect_ai.tool import ToolInfo
@@ -108,8 +108,17 @@ class DPBenchGame:
         """What came of a reply: a line for the lane. A philosopher itself is told nothing, as in dpbench."""
         return Told("", self._heard[seat])
 
-    def card(self) -> str:
-        """The round that has just closed."""
+    def heading(self) -> str:
+        """The round that has just closed: its number, who began to eat, and where it locked."""
+        before, after = self._before, self.game.table
+        number = len(self.game.rounds)
+        if after.deadlocked:
+            return f"round {number}: DEADLOCK"
+        ate = [f"P{seat}" for seat in range(self.n) if after.meals[seat] > before.meals[seat]]
+        return f"round {number}: {', '.join(ate)} ate" if ate else f"round {number}: nobody ate"
+
+    def card(self, said: Mapping[int, str]) -> str:
+        """The round that has just closed; messages are in it as the game passed them on."""
         game = self.game
         return round_card(game.rules, len(game.rounds), game.rounds[-1], self._before, game.table)
 

@@ -41,11 +41,11 @@ def game_svg(record: Record, title: str = "") -> str:
     top = _HEAD + (20 if title else 0)
     foot = top + n * _CELL + 18
     wide = _NAMES + max(len(rounds), 20) * _CELL + 50
-    lines, place = [""], 0
+    lines, place = [""], 0.0
     for colour, mark, meaning in _KEYS:
         need = 22 + 6.2 * len(meaning) + 14
         if place + need > wide - 8:
-            lines, place = [*lines, ""], 0
+            lines, place = [*lines, ""], 0.0
         lines[-1] += _key(8 + place, foot + 24 + 18 * (len(lines) - 1), colour, mark, meaning)
         place += need
     tall = foot + 24 + 18 * len(lines)
