@@ -89,6 +89,8 @@ VERB_USES: list[tuple[str, str]] = [
     ("replay . --svg nowhere/game.svg", "there is no folder nowhere"),
     ("replay . --epoch 0", "0 is not in the range"),
     ("replay one two", "unexpected extra argument"),
+    # crossplay
+    ("crossplay --nosuch", "No such option"),
     # plan
     ("plan --n 1", "--n 1 is not accepted"),
     ("plan --n 5,x", "--n 5,x is not accepted"),
