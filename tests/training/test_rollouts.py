@@ -1,5 +1,7 @@
 """A rollout is a game like any other: the same record and reward as under Inspect, whatever is played beside it."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,12 +11,15 @@ from inspect_ai.log import EvalLog
 from inspect_ai.model import GenerateConfig, Model, get_model
 
 from inspect_dining.errors import BadInput
+from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.scorers.shaping import SHAPINGS, reward
 from inspect_dining.table import Record, Rules, episode_seed, replay, sample_id
 from inspect_dining.table.moves import LOST
 from inspect_dining.table.record import RECORD
 from inspect_dining.tasks import philosophers
 from inspect_dining.training.play.loading import dinner, load, read_text
+from inspect_dining.training.play.memory import Memory
+from inspect_dining.training.play.policy import Policy, Reply
 from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
 
@@ -139,3 +144,50 @@ def test_greedy_play_needs_no_key_and_float64_is_kept(table: Dinner) -> None:
     assert next(table.policy.model.parameters()).dtype == torch.float64
     one, two = (table.play(games(3, 1, None))[0].record for _ in range(2))
     assert one == two
+
+
+SAID = [
+    '<tool_call>\n{"name": "pick_up_left", "arguments": {}}\n</tool_call>',
+    'Now.\n<tool_call>\n{"name": "eat"}\n</tool_call>\n<tool_call>\n{"name": "think", "arguments": {}}\n</tool_call>',
+    "I wait.",
+    '<tool_call>\n{"name": "pick_up_right", "arguments": {}}\n</tool_call>',
+    '<tool_call>\n{"name": "fly", "arguments": {"to": "the moon"}}\n</tool_call>',
+    '<tool_call>\n{"name": \n</tool_call>',
+]
+
+
+@pytest.mark.parametrize("memory", [0, 2, "chat"])
+def test_with_memory_the_prompts_are_those_of_an_evaluation(
+    memory: Memory, speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was said: one call, several, none, one of no tool, one that is broken."""
+    asked: list[Ids] = []
+
+    def scripted(self: Policy, prompts: Sequence[Ids], rows: Sequence[tuple[int, str | None]]) -> list[Reply]:
+        asked.extend(prompts[number] for number, _ in rows)
+        texts = [SAID[sum(prompts[number]) % len(SAID)] for number, _ in rows]
+        ids = [(*self.prompts.encode([text])[0], min(self.stops)) for text in texts]
+        return [Reply(one, (-1.0,) * len(one), True) for one in ids]
+
+    monkeypatch.setattr(Policy, "sample", scripted)
+    task = philosophers(n=3, episodes=1, rounds=6, memory=memory)
+    (log,) = inspect_eval(task, model=checkpoint(speaker, None), log_dir=str(tmp_path), display="none")
+    assert log.status == "success"
+    evaluated_prompts = Counter(asked)
+    asked.clear()
+    table = dinner(*load(str(speaker), "float64"), Recipe(memory=memory))
+    rules = Rules(n=3, rounds=6)
+    (episode,) = table.play([Play(rules, episode_seed("test", sample_id(3, 0, 0)), "k")])
+    assert Counter(asked) == evaluated_prompts
+    assert [episode.record] == records(log)
+    assert len(set(asked)) > 12
+    assert [turn.prompt for turn in episode.turns] == asked
+
+
+def test_a_conversation_that_outgrows_the_context_is_told_and_not_played_on(speaker: Path) -> None:
+    """Beyond its positions a model says anything, and that would be trained on."""
+    model, tokenizer = load(str(speaker))
+    table = dinner(model, tokenizer, Recipe(memory="chat"))
+    model.config.max_position_embeddings = 40
+    with pytest.raises(BadInput, match=r"come to \d+ tokens, and the model's context holds 40 with a reply of 16"):
+        table.play([Play(Rules(n=3, rounds=30), 1, "k")])

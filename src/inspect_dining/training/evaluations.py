@@ -25,6 +25,7 @@ def evaluate(recipe: Recipe, directory: RunDir) -> Iterator[str]:
                 "ties": recipe.ties,
                 "patience": recipe.patience,
                 "hint": recipe.hint,
+                "memory": recipe.memory,
                 "shaping": recipe.shaping,
                 "weights": recipe.weights,
                 "throughput": recipe.throughput,

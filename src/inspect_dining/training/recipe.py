@@ -165,6 +165,8 @@ class Recipe(_Checked):
     dtype: Literal["float32", "bfloat16", "float64"] = "float32"
     """Precision of the weights; adapters and Adam stay in float32 (float64 where asked)."""
     gradient_checkpointing: bool = False
+    memory: Annotated[int, Field(ge=0)] | Literal["chat"] = 0
+    """How many of its own last turns a seat is shown, or `chat` for its whole conversation; as in an evaluation."""
     max_tokens: int = Field(default=16, ge=1)
     """The most tokens of a reply."""
     thinking: bool | None = None

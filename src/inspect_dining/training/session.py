@@ -117,6 +117,7 @@ def paper_beside(recipe: Recipe, directory: RunDir, display: Display) -> list[Ce
                 "patience",
                 "hint",
                 "dtype",
+                "memory",
                 "max_tokens",
                 "thinking",
                 "test_sizes",

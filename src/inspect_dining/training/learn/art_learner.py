@@ -51,6 +51,11 @@ def check(recipe: Recipe, processes: int = 1) -> None:
         raise BadInput(f"--learner art runs OpenPipe ART in an interpreter of its own: {_INSTALL}.")
     if not recipe.lora_rank:
         raise BadInput("--learner art trains LoRA adapters and lora_rank is 0; give --lora-rank 8, say.")
+    if recipe.memory != 0:
+        raise BadInput(
+            f"--learner art hands over turns without memory, and memory is {recipe.memory}; train with --memory 0, "
+            "or with --learner torch."
+        )
     if processes > 1:
         raise BadInput(
             f"--learner art was started in {processes} processes; ART distributes its own work, so start one."

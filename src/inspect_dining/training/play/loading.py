@@ -46,7 +46,7 @@ def dinner(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: R
         max_tokens=recipe.max_tokens,
         batch_tokens=recipe.batch_tokens,
     )
-    return Dinner(policy, read_text)
+    return Dinner(policy, read_text, recipe.memory)
 
 
 def stop_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Sequence[int]:

@@ -128,7 +128,7 @@ class Policy:
 
     def _beginning(self, prompts: list[Ids]) -> tuple[int, Reader | None]:
         """What these prompts begin with, computed once for a set of weights: its length, and its keys and values."""
-        if len(prompts) < 2 and self._kept is None:
+        if not prompts or (len(prompts) < 2 and self._kept is None):
             return 0, None
         low, high = min(prompts), max(prompts)
         shared = min(common(low, high), min(map(len, prompts)) - 1)

@@ -183,7 +183,7 @@ class ServedDinner:
             if recipe.vllm_url is not None and accelerator.is_main_process:
                 self._ends.callback(self._unload)
             self.policy = ServedPolicy(policy, self.client)
-            self.dinner = Dinner(self.policy, read_text)
+            self.dinner = Dinner(self.policy, read_text, recipe.memory)
             game = Game(recipe.rules(*size(recipe.stages[0].games[0])), 0)
             self._probe = self.dinner.prompts([(game.rules, game.view(seat)) for seat in range(game.rules.n)])
         except BaseException:
