@@ -47,6 +47,12 @@ VERB_USES: list[tuple[str, str]] = [
     ("audit --picture frontier.xyz", "frontier.xyz"),
     ("audit --picture nowhere/frontier.svg", "nowhere"),
     ("audit five", "unexpected extra argument"),
+    # dpbench
+    ("dpbench", "No results were given"),
+    ("dpbench nowhere", "nowhere does not exist"),
+    ("dpbench . --csv cells.xls", "must end in .csv"),
+    ("dpbench . --figure nowhere/f.svg", "there is no folder nowhere"),
+    ("dpbench .", "There is no result of DPBench"),
     # ladder
     ("ladder --n 1", "--n 1 is not accepted"),
     ("ladder --n 5;10", "--n 5;10 is not accepted"),

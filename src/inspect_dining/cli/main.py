@@ -24,6 +24,7 @@ VERBS = {
     "report": Verb("inspect_dining.cli.report", "report", "Write one HTML file about some logs."),
     "replay": Verb("inspect_dining.cli.replay", "replay", "Show a game round by round."),
     "plan": Verb("inspect_dining.cli.plan", "plan_command", "How many episodes, calls, tokens, and at what cost."),
+    "dpbench": Verb("inspect_dining.cli.dpbench", "dpbench_command", "Score DPBench's results again, beside ours."),
     "models": Verb("inspect_dining.cli.models", "models_command", "How to run each system of the paper."),
 }
 """Every verb."""

@@ -58,17 +58,17 @@ class DPBenchRules:
             value = getattr(self, name)
             if not is_whole(value) or not least <= value <= most:
                 raise ValueError(
-                    f"{name}={str(value)[:80]} is not accepted: {name} must be a whole number from {least} to {most:,}."
+                    f"{name}={_shown(value)} is not accepted: {name} must be a whole number from {least} to {most:,}."
                 )
         for name in ("communication", "terminal"):
             if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name}={getattr(self, name)!r} is not accepted: give true or false.")
+                raise ValueError(f"{name}={_shown(getattr(self, name))} is not accepted: give true or false.")
         for name, accepted in OPTIONS.items():
             if getattr(self, name) not in accepted:
-                raise ValueError(f"{name}={getattr(self, name)!r} is not known; accepted: {', '.join(accepted)}.")
+                raise ValueError(f"{name}={_shown(getattr(self, name))} is not known; accepted: {', '.join(accepted)}.")
         chance: object = self.backoff_probability
         if isinstance(chance, bool) or not isinstance(chance, int | float) or not 0 <= chance <= 1:
-            raise ValueError(f"backoff_probability={chance!r} is not accepted: give a number from 0 to 1.")
+            raise ValueError(f"backoff_probability={_shown(chance)} is not accepted: give a number from 0 to 1.")
         if self.communication_rounds > 1 and not self.exact and not (self.communication and self.simultaneous):
             raise ValueError(
                 f"communication_rounds={self.communication_rounds} needs communication and simultaneous order; dpbench "
@@ -107,6 +107,14 @@ class DPBenchRules:
             for field in fields(self)
             if field.name == "n" or getattr(self, field.name) != field.default
         }
+
+
+def _shown(value: object) -> str:
+    """A value as it is shown in a message."""
+    try:
+        return repr(value)[:80]
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of thousands of digits"
 
 
 OPTIONS: dict[str, tuple[str, ...]] = {

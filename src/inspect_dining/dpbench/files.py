@@ -1,0 +1,354 @@
+"""Reading what dpbench itself writes, so that published results can be scored again and compared with ours.
+
+Three kinds of file are read, each for what it can prove:
+
+* The JSONL log of a run (`log.jsonl`: a header, a line a timestep, a line an episode). Everything is scored again from
+  the states and decisions in it, of dpbench 0.1 and 0.2 alike: a deadlock is a last state in which every philosopher is
+  hungry and holds one fork, whatever the file reports.
+* The CSV of a cell's episodes (`episode_id,total_timesteps,deadlock,...`). It holds no states; but only a deadlock ends
+  a game before the horizon of its condition.
+* Tables of whole cells (`master.csv`, `summary.csv`). Their counts and means are shown as they are, and nothing can be
+  scored again.
+
+Names of models and conditions come from `metrics.json` beside a log, else from the names of files and folders. What
+cannot be read is left out with a note.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inspect_dining.dpbench.metrics import Outcome, consistency_counts, outcome
+from inspect_dining.dpbench.record import Record
+from inspect_dining.dpbench.rules import CONDITIONS, EIGHT
+from inspect_dining.dpbench.table import Action
+from inspect_dining.errors import BadInput
+
+UNKNOWN = "unknown"
+"""Stands where a file does not say."""
+Said = tuple[Action, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One episode, as its file reports it and as it is scored again.
+
+    Attributes:
+        reported: What dpbench reports of it.
+        corrected: What its states prove, with fairness 0 where nobody ate and every decision counted once.
+        proven: Whether the file says enough for `corrected`; without, it repeats what is reported.
+        phantoms: Timesteps after which a philosopher counts a fork as held that is not; None where no states are known.
+    """
+
+    reported: Outcome
+    corrected: Outcome
+    proven: bool = True
+    phantoms: int | None = None
+
+    def scored(self, again: bool) -> Outcome:
+        """The episode as it is scored again, or as it is reported."""
+        return self.corrected if again else self.reported
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The episodes of one model under one condition.
+
+    Attributes:
+        source: The file.
+        model: The model.
+        condition: The condition, by dpbench's long name where it has one.
+        version: The version of dpbench, or `inspect_dining` for games of ours.
+        episodes: The episodes; empty for a row of a table.
+        row: For a row of a table its columns.
+    """
+
+    source: str
+    model: str
+    condition: str
+    version: str
+    episodes: tuple[Episode, ...] = ()
+    row: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(path: Path, notes: list[str]) -> list[Cell]:
+    """The cells of a file of dpbench's.
+
+    Args:
+        path: A JSONL log, or a CSV of episodes or of cells.
+        notes: Takes a sentence for everything that was left out.
+
+    Raises:
+        BadInput: The file cannot be read, or is none of the three kinds, in a sentence.
+    """
+    try:
+        if path.suffix == ".jsonl":
+            return [_log(path, notes)]
+        if path.suffix == ".csv":
+            return _csv(path, notes)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{path} is no text file of dpbench's: {error}.") from error
+    raise BadInput(f"{path} is no file of dpbench's: a log (.jsonl) or a table (.csv) is accepted.")
+
+
+def of_record(data: object) -> tuple[Record, Episode] | None:
+    """A game of ours, from the plain values of its record; None for a cut one.
+
+    Raises:
+        ValueError: The data is no record of a DPBench game, or does not replay.
+    """
+    record = Record.from_dict(data)
+    if not record.complete:
+        return None
+    scored = outcome(record)
+    return record, Episode(scored, scored)
+
+
+def canonical(condition: str) -> str:
+    """A condition by its long name: `sim_n5_nocomm` for `sim5nc`."""
+    return EIGHT.get(condition, condition)
+
+
+# --- logs
+
+
+@dataclass(slots=True)
+class _Running:
+    """An episode of a log while its lines are read."""
+
+    rows: int = 0
+    seats: list[tuple[bool, bool, bool]] = field(default_factory=list)
+    locked: list[bool] = field(default_factory=list)
+    phantoms: int = 0
+    recorded: list[Said] = field(default_factory=list)
+    once: list[Said] = field(default_factory=list)
+
+
+def _log(path: Path, notes: list[str]) -> Cell:
+    """The cell of a JSONL log."""
+    model, condition, version = _named(path)
+    sequential, n = False, 0
+    running: dict[int, _Running] = {}
+    episodes: list[Episode] = []
+    broken: list[str] = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                entry = _entry(line)
+                kind = entry.get("type")
+                if kind == "header":
+                    config = _mapping(entry, "config")
+                    sequential, n = config.get("mode") == "sequential", _whole(config, "num_philosophers")
+                    version = str(_mapping(entry, "environment").get("dpbench_version", version))[:20]
+                elif kind == "timestep":
+                    _timestep(running.setdefault(_whole(entry, "episode_id"), _Running()), entry, n, sequential)
+                elif kind == "episode_end":
+                    episodes.append(_ended(running.pop(_whole(entry, "episode_id"), _Running()), entry, n))
+                else:
+                    raise ValueError("it is of no known type")
+            except ValueError as error:
+                broken.append(f"line {number}: {error}")
+    if not n:
+        raise BadInput(f"{path} is no log of dpbench's: it has no header that says how many philosophers play.")
+    if broken:
+        notes.append(f"{path}: {len(broken)} lines were left out ({broken[0]}).")
+    if running:
+        notes.append(f"{path}: {len(running)} episodes have no end and were left out.")
+    return Cell(str(path), model, condition, version, tuple(episodes))
+
+
+def _named(path: Path) -> tuple[str, str, str]:
+    """Model, condition and version of a log: from `metrics.json` beside it, else from its folders."""
+    about: Mapping[str, object] = {}
+    beside = path.with_name("metrics.json")
+    if beside.is_file():
+        try:
+            about = _entry(beside.read_text(encoding="utf-8"))
+        except (ValueError, OSError):
+            about = {}
+    folder, above = path.parent.name, path.parent.parent.name
+    old = re.fullmatch(r"(?P<model>.+)_(?P<condition>(?:sim|seq)\d+n?c)", folder)
+    model, condition = (old["model"], old["condition"]) if old else (above, folder)
+    return (
+        str(about.get("model") or model or UNKNOWN)[:80],
+        canonical(str(about.get("condition") or condition or UNKNOWN)[:80]),
+        str(about.get("dpbench_version", UNKNOWN))[:20],
+    )
+
+
+def _timestep(episode: _Running, entry: Mapping[str, object], n: int, sequential: bool) -> None:
+    """Takes one line of a timestep."""
+    state = _mapping(entry, "table_state")
+    seats = [_seat(one) for one in _list(state, "philosophers")]
+    holders = [one.get("holder") if isinstance(one, Mapping) else None for one in _list(state, "forks")]
+    decisions = [_decision(one) for one in _list(entry, "decisions")]
+    if len(seats) != n or len(holders) != n:
+        raise ValueError(f"its state is not one of {n} philosophers")
+    phantom = any(
+        (left and holders[seat] != seat) or (right and holders[(seat + 1) % n] != seat)
+        for seat, (_, left, right) in enumerate(seats)
+    )
+    said = [one for _, one in decisions]
+    if sequential and episode.rows:
+        # after the first pass dpbench writes all latest decisions at every action, of which one is new
+        actor = (_whole(entry, "timestep") - 1) % n
+        said = [one for seat, one in decisions if seat == actor]
+    episode.rows += 1
+    episode.seats = seats
+    episode.locked.append(all(not eating and left != right for eating, left, right in seats))
+    episode.phantoms += phantom
+    episode.recorded += [one for _, one in decisions]
+    episode.once += said
+
+
+def _ended(episode: _Running, entry: Mapping[str, object], n: int) -> Episode:
+    """The episode, at the line of its end."""
+    meals = tuple(_count(one) for one in _list(entry, "meals_per_philosopher"))
+    timesteps, deadlock = _whole(entry, "total_timesteps"), entry.get("deadlock")
+    if len(meals) != n or not isinstance(deadlock, bool):
+        raise ValueError("it is no end of an episode")
+    # a locked state in the middle was cleared: the game goes on after a deadlock, and none ends it
+    proven = episode.locked[-1] and not any(episode.locked[:-1]) if episode.locked else deadlock
+    stated, kept = consistency_counts(episode.recorded)
+    stated_once, kept_once = consistency_counts(episode.once)
+    return Episode(
+        Outcome(n, timesteps, deadlock, meals, 1.0, stated, kept),
+        Outcome(n, timesteps, proven, meals, 0.0, stated_once, kept_once),
+        proven=bool(episode.locked),
+        phantoms=episode.phantoms if episode.locked else None,
+    )
+
+
+def _seat(value: object) -> tuple[bool, bool, bool]:
+    """Whether a philosopher is eating, and which forks it counts as held."""
+    if not isinstance(value, Mapping) or value.get("state") not in ("eating", "hungry"):
+        raise ValueError("it holds no state of a philosopher")
+    return value["state"] == "eating", value.get("has_left_fork") is True, value.get("has_right_fork") is True
+
+
+def _decision(value: object) -> tuple[int, Said]:
+    """A philosopher, its action, and what it said."""
+    if not isinstance(value, Mapping):
+        raise ValueError("it holds no decision")
+    message = value.get("message")
+    return _whole(value, "philosopher_id"), (Action(str(value.get("action"))), str(message) if message else None)
+
+
+# --- tables
+
+_EPISODES = {"episode_id", "total_timesteps", "deadlock", "meals_per_philosopher"}
+_CELLS = {"model", "episodes", "deadlock_rate", "avg_throughput", "avg_fairness"}
+
+
+def _csv(path: Path, notes: list[str]) -> list[Cell]:
+    """The cells of a table: of its episodes, or of its rows."""
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        columns = set(reader.fieldnames or ())
+        rows = [{str(key): str(value) for key, value in row.items()} for row in reader]
+    if columns >= _EPISODES:
+        return [_episodes(path, rows, notes)]
+    if columns >= _CELLS and columns & {"condition", "condition_canonical"}:
+        return [
+            Cell(
+                str(path),
+                row["model"][:80],
+                canonical((row.get("condition_canonical") or row.get("condition") or UNKNOWN)[:80]),
+                row.get("dpbench_version", UNKNOWN)[:20],
+                row=row,
+            )
+            for row in rows
+        ]
+    raise BadInput(f"{path} is no table of dpbench's: it has neither the columns of episodes nor those of cells.")
+
+
+def _episodes(path: Path, rows: list[dict[str, str]], notes: list[str]) -> Cell:
+    """The cell of a table of episodes, named `<version>_<date>__<model>__<condition>.csv`."""
+    parts = path.stem.split("__")
+    version, model, condition = parts if len(parts) == 3 else (UNKNOWN, UNKNOWN, path.stem)
+    condition = canonical(condition)
+    rules = CONDITIONS.get(condition)
+    horizon = rules.timesteps if rules is not None and rules.terminal else None
+    episodes: list[Episode] = []
+    broken: list[str] = []
+    for number, row in enumerate(rows, 2):
+        try:
+            meals = tuple(_count(one) for one in row["meals_per_philosopher"].split(";"))
+            timesteps, deadlock = _count(row["total_timesteps"]), _truth(row["deadlock"])
+            if len(meals) < 2:
+                raise ValueError("a table has two philosophers at least")
+        except ValueError as error:
+            broken.append(f"line {number}: {error}")
+            continue
+        early = deadlock if horizon is None else deadlock or timesteps < horizon
+        reported = Outcome(len(meals), timesteps, deadlock, meals, 1.0)
+        episodes.append(Episode(reported, Outcome(len(meals), timesteps, early, meals), proven=horizon is not None))
+    if broken:
+        notes.append(f"{path}: {len(broken)} lines were left out ({broken[0]}).")
+    if horizon is None:
+        notes.append(f"{path}: the horizon of {condition!r} is not known, so that its deadlocks are as reported.")
+    return Cell(str(path), model[:80], condition[:80], version.split("_")[0].removeprefix("v")[:20], tuple(episodes))
+
+
+# --- values that come from elsewhere
+
+
+def _entry(line: str) -> Mapping[str, object]:
+    """One JSON object."""
+    try:
+        entry = json.loads(line)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError("it is not JSON") from error
+    if not isinstance(entry, dict):
+        raise ValueError("it is no JSON object")
+    return entry
+
+
+def _mapping(entry: Mapping[str, object], key: str) -> Mapping[str, object]:
+    value = entry.get(key)
+    if not isinstance(value, Mapping):
+        raise ValueError(f"its {key} is no object")
+    return value
+
+
+def _list(entry: Mapping[str, object], key: str) -> list[object]:
+    value = entry.get(key)
+    if not isinstance(value, list):
+        raise ValueError(f"its {key} is no list")
+    return value
+
+
+def _whole(entry: Mapping[str, object], key: str) -> int:
+    try:
+        return _count(entry.get(key))
+    except ValueError as error:
+        raise ValueError(f"its {key} is no whole number") from error
+
+
+def _count(value: object) -> int:
+    """A whole number from 0 to a million, also written as text."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value.strip()):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1_000_000:
+        raise ValueError(f"{str(value)[:40]!r} is no count")
+    return value
+
+
+def _truth(value: str) -> bool:
+    if value not in ("True", "False"):
+        raise ValueError(f"{value[:40]!r} is neither True nor False")
+    return value == "True"
+
+
+def find(path: Path) -> Iterator[Path]:
+    """The files of dpbench's that a path names: itself, or the logs and the tables of episodes in a folder."""
+    if path.is_dir():
+        yield from sorted(path.rglob("*.jsonl"))
+        yield from sorted(one for one in path.rglob("*.csv") if one.parent.name == "per_episode")
+    else:
+        yield path
