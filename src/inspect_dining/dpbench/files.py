@@ -21,12 +21,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from inspect_dining.border import plain
 from inspect_dining.dpbench.metrics import Outcome, consistency_counts, outcome
 from inspect_dining.dpbench.record import Record
 from inspect_dining.dpbench.rules import CONDITIONS, EIGHT
 from inspect_dining.dpbench.table import Action
 from inspect_dining.errors import BadInput
 
+MOST_BYTES = 2**29
+"""Bytes of one file; a log of thirty games with every prompt has some 2**25."""
 UNKNOWN = "unknown"
 """Stands where a file does not say."""
 Said = tuple[Action, str | None]
@@ -85,15 +88,18 @@ def read(path: Path, notes: list[str]) -> list[Cell]:
         BadInput: The file cannot be read, or is none of the three kinds, in a sentence.
     """
     try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise BadInput(f"{plain(path)} has {size:,} bytes; at most {MOST_BYTES:,} are read.")
         if path.suffix == ".jsonl":
             return [_log(path, notes)]
         if path.suffix == ".csv":
             return _csv(path, notes)
     except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise BadInput(f"{plain(path)} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(f"{path} is no text file of dpbench's: {error}.") from error
-    raise BadInput(f"{path} is no file of dpbench's: a log (.jsonl) or a table (.csv) is accepted.")
+        raise BadInput(f"{plain(path)} is no text file of dpbench's: {error}.") from error
+    raise BadInput(f"{plain(path)} is no file of dpbench's: a log (.jsonl) or a table (.csv) is accepted.")
 
 
 def of_record(data: object) -> tuple[Record, Episode] | None:
@@ -144,7 +150,7 @@ def _log(path: Path, notes: list[str]) -> Cell:
                 if kind == "header":
                     config = _mapping(entry, "config")
                     sequential, n = config.get("mode") == "sequential", _whole(config, "num_philosophers")
-                    version = str(_mapping(entry, "environment").get("dpbench_version", version))[:20]
+                    version = plain(_mapping(entry, "environment").get("dpbench_version", version), 20)
                 elif kind == "timestep":
                     _timestep(running.setdefault(_whole(entry, "episode_id"), _Running()), entry, n, sequential)
                 elif kind == "episode_end":
@@ -154,12 +160,12 @@ def _log(path: Path, notes: list[str]) -> Cell:
             except ValueError as error:
                 broken.append(f"line {number}: {error}")
     if not n:
-        raise BadInput(f"{path} is no log of dpbench's: it has no header that says how many philosophers play.")
+        raise BadInput(f"{plain(path)} is no log of dpbench's: it has no header that says how many philosophers play.")
     if broken:
-        notes.append(f"{path}: {len(broken)} lines were left out ({broken[0]}).")
+        notes.append(f"{plain(path)}: {len(broken)} lines were left out ({broken[0]}).")
     if running:
-        notes.append(f"{path}: {len(running)} episodes have no end and were left out.")
-    return Cell(str(path), model, condition, version, tuple(episodes))
+        notes.append(f"{plain(path)}: {len(running)} episodes have no end and were left out.")
+    return Cell(plain(path, None), model, condition, version, tuple(episodes))
 
 
 def _named(path: Path) -> tuple[str, str, str]:
@@ -175,9 +181,9 @@ def _named(path: Path) -> tuple[str, str, str]:
     old = re.fullmatch(r"(?P<model>.+)_(?P<condition>(?:sim|seq)\d+n?c)", folder)
     model, condition = (old["model"], old["condition"]) if old else (above, folder)
     return (
-        str(about.get("model") or model or UNKNOWN)[:80],
-        canonical(str(about.get("condition") or condition or UNKNOWN)[:80]),
-        str(about.get("dpbench_version", UNKNOWN))[:20],
+        plain(about.get("model") or model or UNKNOWN, 80),
+        canonical(plain(about.get("condition") or condition or UNKNOWN, 80)),
+        plain(about.get("dpbench_version", UNKNOWN), 20),
     )
 
 
@@ -236,7 +242,14 @@ def _decision(value: object) -> tuple[int, Said]:
     if not isinstance(value, Mapping):
         raise ValueError("it holds no decision")
     message = value.get("message")
-    return _whole(value, "philosopher_id"), (Action(str(value.get("action"))), str(message) if message else None)
+    return _whole(value, "philosopher_id"), (_action(value.get("action")), str(message) if message else None)
+
+
+def _action(value: object) -> Action:
+    try:
+        return Action(str(value))
+    except ValueError:
+        raise ValueError(f"{plain(value, 40)} is none of the four actions") from None
 
 
 # --- tables
@@ -257,14 +270,16 @@ def _csv(path: Path, notes: list[str]) -> list[Cell]:
         return [
             Cell(
                 str(path),
-                row["model"][:80],
-                canonical((row.get("condition_canonical") or row.get("condition") or UNKNOWN)[:80]),
-                row.get("dpbench_version", UNKNOWN)[:20],
+                plain(row["model"], 80),
+                canonical(plain(row.get("condition_canonical") or row.get("condition") or UNKNOWN, 80)),
+                plain(row.get("dpbench_version", UNKNOWN), 20),
                 row=row,
             )
             for row in rows
         ]
-    raise BadInput(f"{path} is no table of dpbench's: it has neither the columns of episodes nor those of cells.")
+    raise BadInput(
+        f"{plain(path)} is no table of dpbench's: it has neither the columns of episodes nor those of cells."
+    )
 
 
 def _episodes(path: Path, rows: list[dict[str, str]], notes: list[str]) -> Cell:
@@ -289,10 +304,13 @@ def _episodes(path: Path, rows: list[dict[str, str]], notes: list[str]) -> Cell:
         reported = Outcome(len(meals), timesteps, deadlock, meals, 1.0)
         episodes.append(Episode(reported, Outcome(len(meals), timesteps, early, meals), proven=horizon is not None))
     if broken:
-        notes.append(f"{path}: {len(broken)} lines were left out ({broken[0]}).")
+        notes.append(f"{plain(path)}: {len(broken)} lines were left out ({broken[0]}).")
     if horizon is None:
-        notes.append(f"{path}: the horizon of {condition!r} is not known, so that its deadlocks are as reported.")
-    return Cell(str(path), model[:80], condition[:80], version.split("_")[0].removeprefix("v")[:20], tuple(episodes))
+        notes.append(
+            f"{plain(path)}: the horizon of {plain(condition, 80)} is not known, so that its deadlocks are as reported."
+        )
+    release = plain(version.split("_")[0].removeprefix("v"), 20)
+    return Cell(plain(path, None), plain(model, 80), plain(condition, 80), release, tuple(episodes))
 
 
 # --- values that come from elsewhere
@@ -335,13 +353,13 @@ def _count(value: object) -> int:
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value.strip()):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1_000_000:
-        raise ValueError(f"{str(value)[:40]!r} is no count")
+        raise ValueError(f"{plain(value, 40)} is no count")
     return value
 
 
 def _truth(value: str) -> bool:
     if value not in ("True", "False"):
-        raise ValueError(f"{value[:40]!r} is neither True nor False")
+        raise ValueError(f"{plain(value, 40)} is neither True nor False")
     return value == "True"
 
 

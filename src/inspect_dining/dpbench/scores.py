@@ -15,6 +15,7 @@ from inspect_ai.solver import TaskState
 from inspect_dining.dpbench.metrics import Outcome, lost_turns, outcome, terms_of
 from inspect_dining.dpbench.narration import account, ending
 from inspect_dining.dpbench.record import DPBENCH_RECORD, Record
+from inspect_dining.statistics import estimate
 from inspect_dining.table.optimum import best_meals
 
 DECIMALS = 4
@@ -56,11 +57,12 @@ def _digest(record: Record) -> str:
 
 @metric(name="per_condition", scores="unreduced")
 def per_condition(share: bool = False, least: float = -inf, most: float = inf) -> Metric:
-    """For each condition: the mean, its 95% interval over episodes, episodes, and how many records are distinct.
+    """For each condition: the mean, its 95% interval over games, episodes, and how many records are distinct.
+
+    The interval is left out where none would hold (see `statistics.estimate`). The epochs of a game count as one.
 
     Args:
-        share: The score is 0 or 1, so that the interval is Wilson's; else it is Student's t, and left out where no two
-            episodes differ.
+        share: The score is 0 or 1, so that the interval is Wilson's where no game is repeated.
         least: The least that the score can be; no interval goes below it.
         most: The most that it can be.
 
@@ -69,21 +71,19 @@ def per_condition(share: bool = False, least: float = -inf, most: float = inf) -
     """
 
     def per_condition_of(scores: list[SampleScore]) -> dict[str, float]:
-        # here, since looking a name up in the registry has no use for scipy
-        from inspect_dining.statistics import mean_interval, share_interval
-
         metrics: dict[str, float] = {}
         for name, episodes in _by_condition(scores):
-            values = [episode.score.as_float() for episode in episodes]
-            estimate = (
-                share_interval(round(sum(values)), len(values))
-                if share
-                else mean_interval(values, least=least, most=most)
+            found = estimate(
+                [episode.score.as_float() for episode in episodes],
+                [place if episode.sample_id is None else episode.sample_id for place, episode in enumerate(episodes)],
+                share=share,
+                least=least,
+                most=most,
             )
-            metrics[name] = sum(values) / len(values)
-            if estimate.interval is not None:
-                metrics[f"{name}_low"], metrics[f"{name}_high"] = estimate.interval.low, estimate.interval.high
-            metrics[f"{name}_episodes"] = len(values)
+            metrics[name] = found.mean or 0.0
+            if found.interval is not None:
+                metrics[f"{name}_low"], metrics[f"{name}_high"] = found.interval.low, found.interval.high
+            metrics[f"{name}_episodes"] = len(episodes)
             metrics[f"{name}_distinct"] = len({(episode.score.metadata or {})["record"] for episode in episodes})
         return metrics
 

@@ -9,9 +9,10 @@ from itertools import combinations
 from math import inf
 from pathlib import Path
 
+from inspect_dining.border import plain
 from inspect_dining.dpbench.files import Cell, Episode, canonical, find, of_record, read
 from inspect_dining.errors import BadInput
-from inspect_dining.statistics import Estimate, Interval, exact_test, holm, mean_interval, newcombe, share_interval
+from inspect_dining.statistics import Estimate, Interval, estimate, exact_test, holm, newcombe, share_interval
 
 OURS = "inspect_dining"
 """The version of a cell that this package played."""
@@ -144,31 +145,34 @@ def _played(path: Path, notes: list[str]) -> list[Cell]:
         games: dict[str, list[Episode]] = {}
         cut = 0
         for sample in log_files.samples(log, _UNREAD, notes):
+            if isinstance(sample, log_files.Unread):
+                notes.append(f"{plain(sample.id)} of {path.name} was left out: {sample.why}")
+                continue
             data = sample.store.get(RECORD)
             if data is None:
                 continue
             try:
                 game = None if sample.error is not None else of_record(data)
             except ValueError as error:
-                notes.append(f"{sample.id} of {path.name} was left out: {error}")
+                notes.append(f"{plain(sample.id)} of {path.name} was left out: {error}")
                 continue
             if game is None:
                 cut += 1
                 continue
             record, episode = game
-            name = f"{canonical(str(sample.metadata.get('condition', 'unknown'))[:80])}"
+            name = canonical(plain(sample.metadata.get("condition", "unknown"), 80))
             games.setdefault(name if not record.rules.exact else f"{name} (as 0.2.1)", []).append(episode)
         if cut:
             notes.append(f"{cut} games of {path.name} did not end and were left out.")
         cells += [
-            Cell(str(log.location or path), log.eval.model, name, OURS, tuple(episodes))
+            Cell(plain(log.location or path), plain(log.eval.model), name, OURS, tuple(episodes))
             for name, episodes in games.items()
         ]
     return cells
 
 
 def summary(cell: Cell) -> Summary:
-    """What a cell comes to, with 95% intervals: Wilson's for deadlock, t elsewhere, none for consistency."""
+    """What a cell comes to, with 95% intervals where they hold: none for consistency, which is pooled."""
     if cell.row:
         return _row_summary(cell)
     known = [episode.phantoms for episode in cell.episodes if episode.phantoms is not None]
@@ -189,9 +193,7 @@ def _estimate(metric: Metric, episodes: Iterable[Episode], again: bool) -> Estim
         kept = sum(one.scored(again).kept for one in chosen)
         return Estimate(100 * kept / stated if stated else None, None, len(chosen))
     values = [value for one in chosen if (value := metric.value(one, again)) is not None]
-    if metric.name == "deadlock":
-        return share_interval(round(sum(values)), len(values))
-    return mean_interval(values, least=0, most=metric.most)
+    return estimate(values, share=metric.name == "deadlock", least=0, most=metric.most)
 
 
 def _row_summary(cell: Cell) -> Summary:

@@ -15,10 +15,10 @@ from inspect_dining.analysis.show.plots import COLOURS, MARKERS, style, svg
 from inspect_dining.statistics import Estimate
 
 _NOTE = (
-    "The episode is the unit. Intervals are 95%: Wilson's for deadlock, t for the others; consistency is pooled over "
-    "messages. `reported` is what dpbench reports; `again` is scored from the states: a last state in which every "
-    "philosopher is hungry and holds one fork is a deadlock, fairness is 0 where nobody ate, and every decision counts "
-    "once. In tables of whole cells nothing can be scored again."
+    "The episode is the unit. Intervals are 95%, Wilson's for deadlock, and left out where none would hold; "
+    "consistency is pooled over messages. `reported` is what dpbench reports. `again` is scored from the states: a "
+    "last state in which every philosopher is hungry and holds one fork is a deadlock, fairness is 0 where nobody ate, "
+    "and every decision counts once. In tables of whole cells nothing can be scored again."
 )
 
 
