@@ -25,9 +25,9 @@ from accelerate import Accelerator
 from tokenizers import decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from inspect_dining.files import write
 from inspect_dining.philosophers.prompts import observation, system_prompt, tool_schemas
 from inspect_dining.table import Game, Rules
-from inspect_dining.training.keep.checkpoints import write_text
 from inspect_dining.training.keep.run_directory import environment
 from inspect_dining.training.learn.objective import Group, Pair, pairs, sampled
 from inspect_dining.training.learn.updates import Updater
@@ -202,7 +202,7 @@ def main(
     for name, figure in figures.items():
         click.echo(f"{name:28} {figure:.4g}" if isinstance(figure, float) else f"{name:28} {figure}")
     if out is not None:
-        write_text(out, json.dumps(figures, indent=2) + "\n")
+        write(out, json.dumps(figures, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -68,13 +68,17 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
             for file in sorted(beside.rglob("*")):
                 _to_disk(file)
             _to_disk(beside)
-            old = Path(mkdtemp(dir=path.parent, prefix=f".{path.name}.")) if path.is_dir() else None
-            if old is not None:
-                path.replace(old)  # an empty folder may be replaced by a full one, and by nothing else
-            beside.replace(path)
+            old = beside.with_name(f"{beside.name}.old")
+            if path.is_dir():
+                path.replace(old)
+            try:
+                beside.replace(path)
+            except OSError:
+                if old.is_dir():
+                    old.replace(path)
+                raise
             _to_disk(path.parent)
-            if old is not None:
-                shutil.rmtree(old, ignore_errors=True)
+            shutil.rmtree(old, ignore_errors=True)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 

@@ -114,6 +114,14 @@ def without(key: str) -> Callable[[Json], tuple[int, object]]:
     return twist
 
 
+def finished(reason: str) -> Callable[[Json], tuple[int, object]]:
+    def twist(good: Json) -> tuple[int, object]:
+        assert isinstance(good["choices"], list)
+        return 200, {"choices": [{**one, "finish_reason": reason} for one in good["choices"]]}
+
+    return twist
+
+
 def with_logp(text: str) -> Callable[[Json], tuple[int, object]]:
     def twist(good: Json) -> tuple[int, object]:
         changed = copy.deepcopy(good)
@@ -132,6 +140,9 @@ def other_prompt(good: Json) -> tuple[int, object]:
 @pytest.mark.parametrize(
     ("twist", "sentence"),
     [
+        (finished("abort"), "ended a reply with the finish reason 'abort'"),
+        (finished("error"), "ended a reply with the finish reason 'error'"),
+        (without("finish_reason"), "ended a reply with the finish reason None"),
         (without("token_ids"), "sends no token ids"),
         (without("prompt_token_ids"), "sends no token ids"),
         (without("logprobs"), "no finite log-probability for each"),

@@ -1,13 +1,12 @@
 """The frontier as a picture: reward over meals, with the silent player's reward and the scripted players on it."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from inspect_dining.audit.assessment import Audit, Standing
 from inspect_dining.errors import BadInput
+from inspect_dining.files import writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,22 +63,12 @@ def draw(audits: Sequence[tuple[Audit, Sequence[Standing]]], path: Path) -> None
             _panel(panel, found, rows)
         handles, labels = axes[0][0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
-        with NamedTemporaryFile(dir=path.parent, suffix=path.suffix.lower(), delete=False) as file:
-            temporary = Path(file.name)
         try:
             metadata = {"Date": None} if path.suffix.lower() == ".svg" else None
-            figure.savefig(temporary, dpi=200, metadata=metadata)
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
+            with writing(path) as beside:
+                figure.savefig(beside, dpi=200, metadata=metadata)
         finally:
-            temporary.unlink(missing_ok=True)
             plt.close(figure)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _panel(axes: "Axes", found: Audit, rows: Sequence[Standing]) -> None:

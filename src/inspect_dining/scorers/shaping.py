@@ -13,6 +13,7 @@ from math import isfinite, log
 from operator import add
 from typing import Literal, get_args
 
+from inspect_dining.border import finite, plain
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table.optimum import best_meals
 from inspect_dining.table.record import Record
@@ -58,10 +59,18 @@ class Shaping:
         Raises:
             ValueError: The shaping gave no finite number.
         """
-        value: object = self.reward(episode)
-        if not isinstance(value, (int, float)) or not isfinite(value):
-            raise ValueError(f"The shaping {self.name} gave {value!r} for {episode}; a finite number was expected.")
-        return float(value)
+        try:
+            value: object = self.reward(episode)
+            number = finite(value)
+        except Exception as error:
+            raise ValueError(
+                f"The shaping {self.name} raised {type(error).__name__} ({error}) for {episode}."
+            ) from error
+        if number is None:
+            raise ValueError(
+                f"The shaping {self.name} gave {plain(repr(value))} for {episode}; a finite number was expected."
+            )
+        return number
 
 
 def paper(

@@ -1,8 +1,9 @@
 """`python -m inspect_dining.training`: train a model on the dining philosophers, and see what it came to."""
 
 import os
+import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -11,9 +12,35 @@ import click
 from rich.console import Console
 
 from inspect_dining.errors import BadInput
+from inspect_dining.scorers.shaping import is_builtin
 from inspect_dining.training.recipe import TINY, Recipe, builtin, load
 
 C = TypeVar("C", bound=Callable[..., object])
+
+
+CONSENTED = ("art_python", "art_backend", "vllm_python", "vllm_args", "shaping")
+"""The keys of a recipe that name what is run or imported: a run directory alone cannot ask for that."""
+
+
+def refuse_unasked(recipe: Recipe, given: Mapping[str, str], out: Path) -> None:
+    """Refuses what a recipe in a folder would have run or imported, unless the command line names it too.
+
+    Raises:
+        BadInput: The command line does not repeat it.
+    """
+    for key in CONSENTED:
+        value = str(getattr(recipe, key) or "")
+        named = ":" in value if key in ("art_backend", "shaping") else bool(value)
+        if key == "shaping" and is_builtin(value):
+            named = False
+        flag = f"--{key.replace('_', '-')}"
+        if named and given.get(key) != value:
+            raise BadInput(
+                f"The recipe in {out} names {value!r} ({key}), which is run or imported only if you ask for it: add "
+                f"{flag} {shlex.quote(value)} if you trust it."
+            )
+        if key in given and given[key] != value:
+            raise BadInput(f"{flag} {given[key]} is not what the run in {out} began with ({value or 'nothing'}).")
 
 
 def _keys(command: C) -> C:
@@ -31,6 +58,9 @@ def _keys(command: C) -> C:
 @click.option("--preset", default=None, help="Another word for --recipe: quick (the default) or full.")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="The run directory.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
+@click.option(
+    "--accept-changes", is_flag=True, help="Go on although recipe.yaml was changed since the state was saved."
+)
 @click.option("--beside/--no-beside", default=None, help="Whether the paper's recipe is run and shown beside (tiny).")
 @click.option("--threads", type=click.IntRange(min=1), default=None, help="Threads of torch; for tiny 1 is fastest.")
 @_keys
@@ -42,6 +72,7 @@ def main(
     preset: str | None,
     out: Path | None,
     resume: bool,
+    accept_changes: bool,
     beside: bool | None,
     threads: int | None,
     **keys: str | None,
@@ -54,7 +85,7 @@ def main(
         return
     changes = {key: value for key, value in keys.items() if value is not None}
     if resume:
-        if changes or recipe_name or preset:
+        if changes.keys() - CONSENTED or recipe_name or preset:
             raise BadInput("--resume goes on with the recipe that the run began with; give only --out.")
         if out is None:
             raise BadInput("--resume needs the directory of the run: --out RUN.")
@@ -65,6 +96,7 @@ def main(
 
     if resume and out is not None:
         recipe = RunDir(out).recipe()
+        refuse_unasked(recipe, changes, out)
     else:
         recipe = load(recipe_name or preset or ("quick" if "model" not in changes else "corrected"), changes)
         if Path(recipe.model).is_dir():
@@ -82,7 +114,9 @@ def main(
         beside = tiny and recipe.name != "paper"
     # The control beside the run is one process's work.
     beside = beside and processes == 1
-    session.whole(recipe, path, Console(quiet=rank > 0, markup=False), resume=resume, beside=beside)
+    session.whole(
+        recipe, path, Console(quiet=rank > 0, markup=False), resume=resume, beside=beside, accept=accept_changes
+    )
 
 
 @main.command()

@@ -24,7 +24,7 @@ from rich.table import Table
 from scipy import stats
 
 from inspect_dining.errors import BadInput
-from inspect_dining.training.keep.checkpoints import write_folder, write_text
+from inspect_dining.files import write, write_folder, writing
 from inspect_dining.training.recipe import TINY, Recipe, Stage, load
 
 PROPOSALS = ("reward", "best", "curriculum")
@@ -115,7 +115,13 @@ def _copy(run: Path, recipe: Recipe, folder: Path) -> None:
     """Copies a run, but for what it came to, under another recipe."""
     from inspect_dining.training.keep.run_directory import RunDir
 
-    shutil.copytree(run, folder, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("table.json"))
+    shutil.copytree(
+        run,
+        folder,
+        symlinks=True,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("table.json", ".lock", "lock.json"),
+    )
     RunDir(folder).keep_recipe(recipe)
 
 
@@ -252,9 +258,8 @@ def picture(found: Mapping[str, Sequence[Mapping[str, object]]], path: Path) -> 
             axes.invert_yaxis()
             if place:
                 axes.set_yticklabels([])
-    beside = path.with_name(f".{path.stem}.part{path.suffix}")
-    figure.savefig(beside, dpi=110)
-    beside.replace(path)
+    with writing(path) as beside:
+        figure.savefig(beside, dpi=110)
 
 
 def _finite(value: float) -> float:
@@ -263,4 +268,4 @@ def _finite(value: float) -> float:
 
 def written(found: Mapping[str, Sequence[Mapping[str, object]]], path: Path) -> None:
     """Writes the numbers of all runs."""
-    write_text(path, json.dumps(found, indent=1) + "\n")
+    write(path, json.dumps(found, indent=1) + "\n")

@@ -28,9 +28,16 @@ class Alarm(StrEnum):
     NO_ENTROPY = "the replies have no chance left in them and the games are still lost"
     """Entropy below 0.01 nats a reply at a deadlock rate above 0.5."""
 
+    OFF = "the learner gives the replies other probabilities than the sampler did"
+    """A mean difference above 0.05 nats a token: dropout, or weights that moved in between."""
+
 
 FATAL = frozenset({Alarm.SILENCE, Alarm.NO_CALLS, Alarm.CERTAIN_DEADLOCK})
 """The alarms after which a recipe that allows restarts starts again."""
+
+
+OFF_LIMIT = 0.05
+"""Nats a token; float32 differs by less than a thousandth, bfloat16 by a few hundredths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,7 @@ _RULES = {
         3, lambda row: row["fed"] >= 0.95 and row["meals"] <= 1.2 and row["meals"] < 0.5 * row["best_meals"]
     ),
     Alarm.HOGGING: _Rule(3, lambda row: row["efficiency"] >= 0.3 and row["fed"] <= 2 / 3),
+    Alarm.OFF: _Rule(1, lambda row: row.get("off", 0.0) > OFF_LIMIT),
     Alarm.NO_ENTROPY: _Rule(3, lambda row: row["entropy"] < 0.01 and row["deadlock"] > 0.5),
 }
 _COMPARED = 20

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
@@ -80,10 +81,23 @@ def held_out(
     for i, (n, greedy) in enumerate(modes):
         part = tuple(records[i * episodes : (i + 1) * episodes])
         of = [terms(record) for record in part]
-        rewards = tuple(reward(t) for t in of)
+        names = [f"{split} game {sample_id(n, 0, e)}, {'greedy' if greedy else 'sampled'}," for e in range(episodes)]
+        rewards = tuple(rewarded(reward, t, name) for t, name in zip(of, names, strict=True))
         distinct = len({(record.rounds, record.ended) for record in part})
         cells.append(Cell(n, greedy, part, rewards, {**summary(of, rewards), "distinct": float(distinct)}))
     return cells
+
+
+def rewarded(reward: Shaping, episode: Terms, name: str) -> float:
+    """The reward of a game.
+
+    Raises:
+        BadInput: The shaping failed, or gave no finite number; the sentence names the game.
+    """
+    try:
+        return reward(episode)
+    except ValueError as error:
+        raise BadInput(f"The {name} has no reward: {error}") from None
 
 
 def step_row(records: Sequence[Record], reward: Shaping) -> dict[str, float]:

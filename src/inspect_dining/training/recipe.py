@@ -11,9 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from inspect_dining.border import read_yaml
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping, Throughput, Variance, shaping
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
@@ -241,17 +241,17 @@ def load(name: str = "corrected", changes: Mapping[str, object] | None = None) -
 def _read(name: str) -> dict[str, object]:
     """The plain values of a recipe by name or file."""
     if name in builtin():
-        text = files("inspect_dining.training").joinpath("recipes", f"{name}.yaml").read_text(encoding="utf-8")
+        file = Path(str(files("inspect_dining.training").joinpath("recipes", f"{name}.yaml")))
     elif Path(name).is_file():
-        text = Path(name).read_text(encoding="utf-8")
+        file = Path(name)
     else:
         near = get_close_matches(name, builtin(), n=1)
         meant = f" Did you mean {near[0]}?" if near else ""
         raise BadInput(f"There is no recipe {name!r}.{meant} Accepted: {', '.join(builtin())}, or a YAML file.")
     try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise BadInput(f"The recipe {name} is no YAML: {' '.join(str(error).split())}.") from None
+        data = read_yaml(file)
+    except ValueError as error:
+        raise BadInput(f"The recipe {name} is not read: {error}") from None
     if not isinstance(data, dict):
         raise BadInput(f"The recipe {name} holds {type(data).__name__}; keys with values were expected.")
     return data

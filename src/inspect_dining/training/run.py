@@ -18,6 +18,7 @@ from accelerate.utils import gather_object, is_tensorboard_available  # type: ig
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
+from inspect_dining.files import write
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import episode_seed
@@ -26,7 +27,7 @@ from inspect_dining.training.alarms import FATAL, Alarm, alarms
 from inspect_dining.training.curriculum import Curriculum
 from inspect_dining.training.held_out import step_row
 from inspect_dining.training.keep import checkpoints
-from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.keep.run_directory import Row, RunDir, State
 from inspect_dining.training.learn.objective import Group
 from inspect_dining.training.play import loading
 from inspect_dining.training.play.rollouts import Episode, Play
@@ -52,8 +53,17 @@ class Run:
         dir: Its directory.
     """
 
-    def __init__(self, recipe: Recipe, directory: RunDir, watcher: Watcher, *, resume: bool = False) -> None:
+    def __init__(
+        self, recipe: Recipe, directory: RunDir, watcher: Watcher, *, resume: bool = False, accept: bool = False
+    ) -> None:
         """Prepares a new run, or one that goes on.
+
+        Args:
+            recipe: Its recipe.
+            directory: Its directory, which this process holds from now on.
+            watcher: Is told how it goes.
+            resume: Whether it goes on from its state.
+            accept: Whether it may go on under a recipe that was changed since.
 
         Raises:
             BadInput: The directory, the model or the recipe do not allow it.
@@ -71,6 +81,10 @@ class Run:
         self.chief = self.accelerator.is_main_process
         if self.chief and not resume:
             directory.start(recipe)
+        elif self.chief:
+            directory.lock()
+            for note in directory.check(recipe, accept):
+                watcher.line(note)
         self.accelerator.wait_for_everyone()
         model, self.tokenizer = self._model()
         self.model = loading.with_adapters(model, recipe).to(self.accelerator.device)
@@ -109,6 +123,7 @@ class Run:
                 self.dir.cut(0)
                 (self.dir.path / "selection.jsonl").unlink(missing_ok=True)
             return
+        self._fits(state["weights"])
         loading.set_trained_state(self.model, state["weights"])
         self.learner.load_state(LearnerState(optimizer=state["optimizer"], credit=state.get("credit", {})))
         done = self.done = state["step"]
@@ -121,6 +136,18 @@ class Run:
             if row["step"] >= self.since:
                 self._advance()
         self.watcher.line(f"Going on after step {done}.")
+
+    def _fits(self, weights: dict[str, torch.Tensor]) -> None:
+        """Refuses the weights of another model.
+
+        Raises:
+            BadInput: Names or shapes are not those of the trained weights here.
+        """
+        here = {name: p.shape for name, p in self.model.named_parameters() if p.requires_grad}
+        if here != {name: weight.shape for name, weight in weights.items()}:
+            raise BadInput(
+                f"The state in {self.dir.path} is of another model than {self.recipe.model}; start a new run."
+            )
 
     def train(self) -> None:
         """Takes the steps that are left."""
@@ -250,13 +277,14 @@ class Run:
 
     def _save(self) -> None:
         if self.chief:
-            self.dir.save_state({
+            state: State = {
                 "step": self.done,
                 "restarts": self.restarts,
                 "since": self.since,
                 "weights": loading.trained_state(self.model),
                 **self.learner.state(),
-            })
+            }
+            self.dir.save_state(state, self.recipe)
         self.accelerator.wait_for_everyone()
 
     def _checkpoint(self, step: int) -> None:
@@ -276,5 +304,5 @@ class Run:
             tested.append(selection.play_tests(table, self.recipe, step))
         outcome = selection.Outcome(self.dir, choice, tested[0], tested[1], self.restarts)
         text = json.dumps(selection.table_of(outcome), indent=2) + "\n"
-        checkpoints.write_text(self.dir.path / "table.json", text)
+        write(self.dir.path / "table.json", text)
         return outcome

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from statistics import fmean
 
+from inspect_dining.files import point, write
 from inspect_dining.training.held_out import Cell, held_out
 from inspect_dining.training.keep import checkpoints
 from inspect_dining.training.keep.run_directory import RunDir
@@ -49,7 +50,7 @@ def select(dinner: Dinner, recipe: Recipe, directory: RunDir, step: int) -> str:
     meals = fmean(cell.numbers["meals"] * cell.n for cell in cells)
     found = checkpoints.candidate(step, [cell.rewards for cell in cells], meals, checkpoints.weights_hash(path))
     directory.append("selection.jsonl", found.to_dict())
-    checkpoints.point(directory.last, path)
+    point(directory.last, path)
     settle(recipe, directory)
     shown = ", ".join(
         f"n={cell.n} {'greedy' if cell.greedy else 'sampled'}: deadlock {cell.numbers['deadlock']:.2f}"
@@ -62,8 +63,8 @@ def select(dinner: Dinner, recipe: Recipe, directory: RunDir, step: int) -> str:
 def settle(recipe: Recipe, directory: RunDir) -> None:
     """Points `best` at the checkpoint that the recipe keeps, of those that there are, and writes why."""
     choice, last = choose(recipe, directory), int(directory.rows("selection.jsonl")[-1]["step"])
-    checkpoints.point(directory.best, directory.checkpoint(choice.step))
-    checkpoints.write_text(
+    point(directory.best, directory.checkpoint(choice.step))
+    write(
         directory.path / "choice.json",
         json.dumps({"step": choice.step, "reason": choice.reason, "last": last}, indent=2) + "\n",
     )

@@ -25,7 +25,13 @@ def threads(number: int | None) -> None:
 
 
 def whole(
-    recipe: Recipe, path: Path, console: Console, *, resume: bool = False, beside: bool = False
+    recipe: Recipe,
+    path: Path,
+    console: Console,
+    *,
+    resume: bool = False,
+    beside: bool = False,
+    accept: bool = False,
 ) -> Outcome | None:
     """Trains, tests and shows; gives None in processes other than the first.
 
@@ -35,21 +41,35 @@ def whole(
         console: Where it is shown.
         resume: Whether the run in the directory goes on.
         beside: Whether the paper's recipe is run on the same model and shown beside.
+        accept: Whether a run goes on under a recipe that was changed since.
 
     Raises:
         BadInput: Something that was given is not accepted.
     """
     judged(recipe, console)
     directory = RunDir(path)
+    try:
+        return _whole(recipe, directory, console, resume=resume, beside=beside, accept=accept)
+    finally:
+        directory.release()
+
+
+def _whole(
+    recipe: Recipe, directory: RunDir, console: Console, *, resume: bool, beside: bool, accept: bool
+) -> Outcome | None:
+    path = directory.path
     console.print(f"Run directory: {path}", soft_wrap=True, highlight=False)
     with Display(console) as display:
-        run = Run(recipe, directory, display, resume=resume)
+        run = Run(recipe, directory, display, resume=resume, accept=accept)
         display.shown = run.chief
         try:
             run.train()
-        except OSError as error:
+        except (OSError, BadInput) as error:
+            cause = error if isinstance(error, OSError) else error.__cause__
+            if not isinstance(cause, OSError):
+                raise
             raise BadInput(
-                f"The run stopped, since {path} cannot be written ({error.strerror or error}); "
+                f"The run stopped, since {path} cannot be written ({cause.strerror or cause}); "
                 "what was saved is whole. Make room, then go on with --resume."
             ) from None
         if not run.chief:

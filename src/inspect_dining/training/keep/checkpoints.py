@@ -5,9 +5,7 @@ weights are trained; with the tokenizer and a model card.
 """
 
 import json
-import os
-import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from math import sqrt
@@ -16,41 +14,9 @@ from statistics import fmean, variance
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from inspect_dining.files import write_folder
 from inspect_dining.training.play.loading import ADAPTER
 from inspect_dining.training.recipe import TINY, Recipe
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a file whole or not at all."""
-    beside = path.with_name(f".{path.name}.part")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-
-
-def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
-    """Writes a folder whole or not at all, in place of any that was there."""
-    beside = path.with_name(f".{path.name}.part")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    try:
-        fill(beside)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-    if path.exists():
-        shutil.rmtree(path)
-    beside.replace(path)
-
-
-def point(link: Path, target: Path) -> None:
-    """Makes a link to a folder beside it, in one move."""
-    beside = link.with_name(f".{link.name}.part")
-    beside.unlink(missing_ok=True)
-    beside.symlink_to(os.path.relpath(target, link.parent), target_is_directory=True)
-    beside.replace(link)
 
 
 def save(path: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, step: int) -> None:

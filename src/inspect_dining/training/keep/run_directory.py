@@ -4,33 +4,49 @@
     metrics.jsonl      a row a step        records/           the games of every step
     selection.jsonl    the selection games of every checkpoint
     checkpoints/       step-0025 ...       best, last         links into it, with choice.json saying why
-    base/              the tiny model      state.pt           where a killed run goes on
-    table.json         before and after    curves.png, logs/  pictures and Inspect logs
+    base/              the tiny model      state-0010.pt      where a killed run goes on, with state.json, which says
+    table.json         before and after                       of what recipe, metrics and file it is
+    curves.png, logs/  pictures and Inspect logs              lock.json: who writes here now
 
 State is the truth: what was appended after it is cut off when the run goes on, and played again to the same numbers.
+But it is checked before it is believed: a directory that was changed, damaged or mixed up is refused in a sentence.
 """
 
 import gzip
 import json
 import os
 import platform
+import shutil
+import socket
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
 import torch
 import yaml
+from filelock import FileLock, Timeout
 
+from inspect_dining.border import plain, read_json, read_text, read_yaml
 from inspect_dining.errors import BadInput
+from inspect_dining.files import append, write, writing
 from inspect_dining.table.record import Record
-from inspect_dining.training.keep.checkpoints import write_text
 from inspect_dining.training.recipe import Recipe, checked
 
 RETIRED = (("turn_baseline", False),)
 """Keys of older recipes that are gone, with the value at which they change nothing."""
 Row = dict[str, float]
 """The metrics of one step."""
+
+
+SEAL = "state.json"
+"""The file that says what the state belongs to."""
+MOST_TABLE = 2**30
+"""Bytes of a table."""
+_HELD: dict[Path, FileLock] = {}
+"""The directories that this process holds."""
 
 
 class State(TypedDict):
@@ -80,84 +96,255 @@ class RunDir:
         """The folder of a step's checkpoint."""
         return self.path / "checkpoints" / f"step-{step:04d}"
 
+    def lock(self) -> None:
+        """Makes this process the only one that writes here, until it ends or lets go.
+
+        Raises:
+            BadInput: Another process writes here; the sentence says which.
+        """
+        key = self.path.resolve()
+        if key in _HELD:
+            return
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            held = FileLock(self.path / ".lock")
+            held.acquire(timeout=0)
+        except Timeout:
+            raise BadInput(
+                f"{self.path} is in use{self._owner()}; a run directory has one writer. Wait for it to end, or give "
+                "another --out."
+            ) from None
+        except OSError as error:
+            raise BadInput(f"The run directory {self.path} cannot be written: {error.strerror or error}.") from None
+        _HELD[key] = held
+        write(self.path / "lock.json", json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}))
+        for folder in (self.path, self.path / "checkpoints", self.path / "records"):
+            for left in folder.glob(".*.*") if folder.is_dir() else ():
+                # what a killed process had begun to write
+                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Lets another process write here."""
+        held = _HELD.pop(self.path.resolve(), None)
+        if held is not None:
+            (self.path / "lock.json").unlink(missing_ok=True)
+            held.release()
+
+    def _owner(self) -> str:
+        """The end of a clause: which process writes here."""
+        try:
+            owner = read_json(self.path / "lock.json", 10_000)
+        except ValueError:
+            return " by another process"
+        told = owner if isinstance(owner, dict) else {}
+        return plain(f" by process {told.get('pid')} on {told.get('host')} since {told.get('since')}")
+
     def start(self, recipe: Recipe) -> None:
         """Makes the directory of a new run.
 
         Raises:
-            BadInput: There is a run in it already.
+            BadInput: There is a run in it already, or another process writes here.
         """
         if (self.path / "recipe.yaml").exists():
             raise BadInput(f"There is a run in {self.path} already; give --resume to go on with it, or another --out.")
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            write_text(self.path / "environment.json", json.dumps(environment(), indent=2) + "\n")
-            self.keep_recipe(recipe)
-        except OSError as error:
-            raise BadInput(f"The run directory {self.path} cannot be written: {error.strerror or error}.") from None
+        self.lock()
+        write(self.path / "environment.json", json.dumps(environment(), indent=2) + "\n")
+        self.keep_recipe(recipe)
 
     def keep_recipe(self, recipe: Recipe) -> None:
-        """Writes the recipe."""
-        write_text(self.path / "recipe.yaml", yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False))
+        """Writes the recipe, also as that of the state, if there is one."""
+        write(self.path / "recipe.yaml", yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False))
+        seal = self.seal()
+        if seal is not None:
+            write(self.path / SEAL, json.dumps({**seal, "recipe": recipe.model_dump(mode="json")}, indent=1) + "\n")
 
     def recipe(self) -> Recipe:
         """The recipe of the run that is here.
 
         Raises:
-            BadInput: There is none.
+            BadInput: There is none, or it is not one.
         """
         file = self.path / "recipe.yaml"
         if not file.is_file():
             raise BadInput(f"There is no run in {self.path}: recipe.yaml is missing; start one without --resume.")
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        try:
+            data = read_yaml(file)
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        if not isinstance(data, dict):
+            raise BadInput(f"{file} holds {type(data).__name__}; keys with values were expected.")
         return checked({key: value for key, value in data.items() if (key, value) not in RETIRED})
+
+    def seal(self) -> dict[str, object] | None:
+        """What the state was saved with: its file and checksum, the recipe, the environment, checksums of the tables.
+
+        Raises:
+            BadInput: It is damaged.
+        """
+        if not (self.path / SEAL).is_file():
+            return None
+        try:
+            seal = read_json(self.path / SEAL)
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        if not isinstance(seal, dict) or not isinstance(seal.get("file"), str) or not isinstance(seal.get("step"), int):
+            raise BadInput(f"{self.path / SEAL} is damaged; it does not say which state it is of.")
+        return seal
+
+    def check(self, recipe: Recipe, accept: bool = False) -> list[str]:
+        """Checks that the directory is as its state was saved.
+
+        Args:
+            recipe: The recipe with which the run goes on.
+            accept: Whether a recipe that was changed since is accepted.
+
+        Returns:
+            Sentences on what differs and is accepted.
+
+        Raises:
+            BadInput: Something differs that is not.
+        """
+        seal = self.seal()
+        if seal is None:
+            return []
+        notes = []
+        changed = _differences(_as_now(seal.get("recipe")), recipe.model_dump(mode="json"))
+        if changed and not accept:
+            raise BadInput(
+                f"The recipe of {self.path} was changed since its state was saved: {'; '.join(changed)}. Put it back, "
+                "or give --accept-changes to go on with it as it is."
+            )
+        if changed:
+            notes.append(f"The recipe was changed since the state was saved: {'; '.join(changed)}.")
+        step = int(str(seal["step"]))
+        file = self.path / Path(str(seal["file"])).name
+        if not file.is_file() or _checksum(file) != seal.get("sha256"):
+            raise BadInput(
+                f"{file} is {'not what was saved' if file.is_file() else 'missing'}; the run cannot go on from it. "
+                "Restore it, or start another run."
+            )
+        for name, before in self._tables(step):
+            if self._digest(name, before) != seal.get(name):
+                raise BadInput(
+                    f"{self.path / name} is not what it was when the state of step {step} was saved; the run cannot go "
+                    "on from it. Restore it, or start another run."
+                )
+        now = environment()
+        notes += [f"Unlike before: {one}." for one in _differences(seal.get("environment"), now)]
+        return notes
+
+    def _tables(self, step: int) -> Sequence[tuple[str, int]]:
+        """The tables, each with the step before which its rows belong to a state."""
+        return ("metrics.jsonl", step), ("selection.jsonl", step + 1)
+
+    def _digest(self, name: str, before: int) -> str:
+        rows = self.rows(name, before)
+        return sha256("".join(json.dumps(row) + "\n" for row in rows).encode()).hexdigest()
 
     def append(self, name: str, row: Mapping[str, object]) -> None:
         """Adds a row to one of the tables."""
-        with (self.path / name).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, allow_nan=False) + "\n")
-            file.flush()
+        append(self.path / name, json.dumps(row, allow_nan=False))
 
     def rows(self, name: str, before: int | None = None) -> list[dict[str, float]]:
-        """The rows of a table, up to a step; a row that a kill cut off is no row."""
+        """The rows of a table, up to a step; a row that a kill cut off is no row.
+
+        Raises:
+            BadInput: The table is damaged.
+        """
         file = self.path / name
         if not file.is_file():
             return []
-        whole = [line for line in file.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
-        rows: list[dict[str, float]] = [json.loads(line) for line in whole]
+        try:
+            text = read_text(file, MOST_TABLE)
+            rows = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+            if not all(isinstance(row, dict) and isinstance(row.get("step"), int) for row in rows):
+                raise ValueError("a row has no step")
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{file} is damaged: {plain(error)}.") from None
         return rows if before is None else [row for row in rows if row["step"] < before]
 
     def cut(self, step: int) -> None:
         """Cuts off what was appended after the state of a step."""
-        for name, before in (("metrics.jsonl", step), ("selection.jsonl", step + 1)):
+        for name, before in self._tables(step):
             kept = self.rows(name, before)
-            write_text(self.path / name, "".join(json.dumps(row, allow_nan=False) + "\n" for row in kept))
+            write(self.path / name, "".join(json.dumps(row, allow_nan=False) + "\n" for row in kept))
 
     def keep_records(self, step: int, records: Sequence[Record]) -> None:
         """Keeps the games of a step, the same bytes for the same games."""
         folder = self.path / "records"
         folder.mkdir(exist_ok=True)
-        file = folder / f"step-{step:04d}.jsonl.gz"
         data = "".join(record.to_json() + "\n" for record in records).encode()
-        beside = file.with_name(f".{file.name}.part")
-        beside.write_bytes(gzip.compress(data, 6, mtime=0))
-        beside.replace(file)
+        write(folder / f"step-{step:04d}.jsonl.gz", gzip.compress(data, 6, mtime=0))
 
-    def save_state(self, state: State) -> None:
-        """Writes the state from which a killed run goes on."""
-        beside = self.path / ".state.pt.part"
-        with beside.open("wb") as file:
-            torch.save(state, file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self.path / "state.pt")
+    def save_state(self, state: State, recipe: Recipe) -> None:
+        """Writes the state from which a killed run goes on, and seals it with what it belongs to.
+
+        The seal is written last: until then the state before is the one that counts.
+        """
+        file, step = self.path / f"state-{state['step']:04d}.pt", state["step"]
+        with writing(file) as beside:
+            torch.save(state, beside)
+        seal = {
+            "file": file.name,
+            "step": step,
+            "sha256": _checksum(file),
+            "recipe": recipe.model_dump(mode="json"),
+            "environment": environment(),
+            **{name: self._digest(name, before) for name, before in self._tables(step)},
+        }
+        write(self.path / SEAL, json.dumps(seal, indent=1) + "\n")
+        for old in self.path.glob("state*.pt"):
+            if old != file:
+                old.unlink()
 
     def state(self) -> State | None:
-        """The latest state, or None before the first."""
-        file = self.path / "state.pt"
+        """The latest state, or None before the first; `check` says whether it can be believed.
+
+        Raises:
+            BadInput: It is no state.
+        """
+        seal = self.seal()
+        # runs before the first seal have a state.pt alone
+        file = self.path / (Path(str(seal["file"])).name if seal else "state.pt")
         if not file.is_file():
             return None
-        loaded: State = torch.load(file, map_location="cpu", weights_only=True)
+        try:
+            loaded: State = torch.load(file, map_location="cpu", weights_only=True)
+            if not State.__required_keys__ <= loaded.keys():
+                raise ValueError("keys are missing")
+        except Exception as error:  # noqa: BLE001  torch raises whatever it stumbles over
+            raise BadInput(f"{file} is no state of a run: {plain(str(error).splitlines()[0])}.") from None
         return loaded
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def _checksum(file: Path) -> str:
+    digest = sha256()
+    with file.open("rb") as opened:
+        while part := opened.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _as_now(recipe: object) -> object:
+    """A recipe that an older inspect_dining may have saved, with the keys that have come since."""
+    if not isinstance(recipe, Mapping):
+        return {}
+    try:
+        return checked({k: v for k, v in recipe.items() if (k, v) not in RETIRED}).model_dump(mode="json")
+    except BadInput:
+        return recipe
+
+
+def _differences(old: object, new: Mapping[str, object]) -> list[str]:
+    """What differs between two sets of plain values, as `steps 40 (was 30)`."""
+    before = old if isinstance(old, Mapping) else {}
+    after = json.loads(json.dumps(new))
+    keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    return [plain(f"{key} {after.get(key)} (was {before.get(key)})") for key in keys]
 
 
 def environment() -> dict[str, object]:

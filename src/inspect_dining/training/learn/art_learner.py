@@ -23,7 +23,8 @@ from safetensors.torch import load_file
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
-from inspect_dining.training.keep.checkpoints import save, write_text
+from inspect_dining.files import write
+from inspect_dining.training.keep.checkpoints import save
 from inspect_dining.training.keep.run_directory import Row
 from inspect_dining.training.learn import art_child
 from inspect_dining.training.learn.art_child import Setup
@@ -172,7 +173,7 @@ class Art:
             accumulate=recipe.art_accumulate,
             clip=recipe.clip,
         )
-        write_text(folder / "setup.json", json.dumps(setup, indent=2) + "\n")
+        write(folder / "setup.json", json.dumps(setup, indent=2) + "\n")
         self.log = folder / "art.log"
         with self.log.open("w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
@@ -207,7 +208,7 @@ class Art:
         name = f"step-{step:04d}"
         policy = self.policy
         made = step_of(groups, self.recipe, rate, lambda ids: policy.prompts.reply(ids, policy.stops))
-        write_text(self.folder / f"{name}.json", json.dumps(made, allow_nan=False))
+        write(self.folder / f"{name}.json", json.dumps(made, allow_nan=False))
         if self.process.stdin is None or self.process.poll() is not None:
             raise self._stopped()
         try:
@@ -325,7 +326,7 @@ def _name(run: Path, recipe: Recipe) -> str:
     """A name that no other run has, kept in the run directory: a backend elsewhere goes on with what has it."""
     file = run / "art-name"
     if not file.is_file():
-        write_text(file, f"{recipe.name}-{recipe.seed}-{uuid4().hex[:8]}")
+        write(file, f"{recipe.name}-{recipe.seed}-{uuid4().hex[:8]}")
     return file.read_text(encoding="utf-8")
 
 

@@ -16,6 +16,7 @@ from inspect_dining.training.learn.exploration import Explore, pay
 from inspect_dining.training.learn.objective import Pair
 from inspect_dining.training.learn.scoring import choose_rows
 from inspect_dining.training.play.policy import Policy, parameters
+from inspect_dining.training.play.steady import prepare_gradients
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Updater:
             apart: The bonus on seats that act apart.
             explore: The bonus on the entropy of the six actions.
         """
-        self.policy.model.train()
+        prepare_gradients(self.policy.model)
         self.optimizer.zero_grad(set_to_none=True)
         spread = off = 0.0
         computed = 0

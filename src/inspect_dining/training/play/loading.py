@@ -1,23 +1,30 @@
 """Loading the model of a recipe or of a checkpoint, with clear sentences for what can be wrong."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
+from inspect_dining.border import plain, read_json
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.reading import Stop, read, reply_from_text
 from inspect_dining.philosophers.tokens import Prompts
 from inspect_dining.table.moves import Reading
 from inspect_dining.training.play.policy import Policy
-from inspect_dining.training.play.rollouts import Dinner
+from inspect_dining.training.play.rollouts import TOOLS, Dinner
+from inspect_dining.training.play.steady import make_steady
 from inspect_dining.training.recipe import Recipe
 
 ADAPTER, WHOLE = "adapter_config.json", "config.json"
+MOST_TEMPLATE = 2**20
+"""Bytes of a chat template, and letters of a prompt."""
+TEMPLATE_WITHIN_S = 20.0
+"""Seconds in which a chat template must make its first prompt."""
+_SAFE = {"trust_remote_code": False, "use_safetensors": True}
 
 
 def read_text(text: str, cut: bool) -> Reading:
@@ -70,8 +77,80 @@ def _loading(path: str) -> Iterator[None]:
         )
     try:
         yield
-    except (OSError, ValueError, KeyError) as error:
-        raise BadInput(f"The model {path} cannot be loaded: {' '.join(str(error).split())[:300]}") from None
+    except BadInput:
+        raise
+    except Exception as error:  # noqa: BLE001  what is in a folder of somebody else fails in ways of its own
+        why = " ".join(str(error).split())[:300] or type(error).__name__
+        if "trust_remote_code" in why or "auto_map" in why or "custom code" in why:
+            why = "it needs code of its own (trust_remote_code), which is never run here"
+        raise BadInput(f"The model {path} cannot be loaded: {why}") from None
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuses a folder of weights that would have to be unpickled, or of files that are too large to be read.
+
+    Raises:
+        BadInput: It holds pickled weights alone, or a file of settings beyond all bounds.
+    """
+    if not folder.is_dir():
+        return
+    if not any(folder.glob("*.safetensors")) and any(folder.glob("*.bin")) | any(folder.glob("*.pt*")):
+        raise BadInput(
+            f"{folder} holds pickled weights, which can run code and are not loaded; save them as safetensors."
+        )
+    for name in (WHOLE, ADAPTER, "tokenizer_config.json", "generation_config.json"):
+        if (folder / name).is_file() and not isinstance(_settings(folder / name), dict):
+            raise BadInput(f"{folder / name} is not read: keys with values were expected.")
+    for file in folder.glob("*.jinja"):
+        if file.stat().st_size > MOST_TEMPLATE:
+            raise BadInput(f"{file} has {file.stat().st_size:,} bytes; a chat template has at most {MOST_TEMPLATE:,}.")
+
+
+def _settings(file: Path) -> object:
+    try:
+        return read_json(file)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+
+
+def _base_of(folder: Path) -> str:
+    """The base model that adapters name."""
+    config = _settings(folder / ADAPTER)
+    base = config.get("base_model_name_or_path") if isinstance(config, dict) else None
+    if not isinstance(base, str) or not base:
+        raise BadInput(f"{folder / ADAPTER} names no base model (base_model_name_or_path).")
+    return base
+
+
+def _check_template(tokenizer: PreTrainedTokenizerBase) -> None:
+    """Renders one prompt as the dinner will, so that a template that cannot is refused before anything is played.
+
+    Raises:
+        BadInput: The template refuses a system prompt or tools, does not end in time, or writes too much.
+    """
+    if not tokenizer.chat_template:
+        return
+    messages = [{"role": "system", "content": "A."}, {"role": "user", "content": "B."}]
+    made: list[object] = []
+
+    def render() -> None:
+        try:
+            made.append(Prompts(tokenizer).text(messages, TOOLS))
+        except Exception as error:  # noqa: BLE001  a template raises what it likes
+            made.append(error)
+
+    thread = Thread(target=render, daemon=True)
+    thread.start()
+    thread.join(TEMPLATE_WITHIN_S)
+    text = made[0] if made else None
+    if isinstance(text, str) and len(text) <= MOST_TEMPLATE:
+        return
+    why = f"it does not end within {TEMPLATE_WITHIN_S:.0f} s" if text is None else "its prompt is too long"
+    why = plain(text) if isinstance(text, Exception) else why
+    raise BadInput(
+        f"The chat template of this model cannot make a prompt with a system message and tools: {why}. Take a model "
+        "whose template does, or put another chat_template.jinja beside its tokenizer."
+    )
 
 
 def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
@@ -81,7 +160,9 @@ def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
         BadInput: It cannot be loaded, in a sentence.
     """
     with _loading(path):
-        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path)
+        _check_folder(Path(path))
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+        _check_template(tokenizer)
     return tokenizer
 
 
@@ -96,12 +177,13 @@ def load(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrained
     tokenizer = load_tokenizer(path)
     with _loading(path):
         if (folder / ADAPTER).is_file():
-            base = str(json.loads((folder / ADAPTER).read_text(encoding="utf-8"))["base_model_name_or_path"])
-            model = AutoModelForCausalLM.from_pretrained(_found(base, folder), dtype=kind)
+            base = _found(_base_of(folder), folder)
+            _check_folder(Path(base))
+            model = AutoModelForCausalLM.from_pretrained(base, dtype=kind, **_SAFE)
             model = PeftModel.from_pretrained(model, path)  # type: ignore[assignment]  # the wrapper forwards everything
         else:
-            model = AutoModelForCausalLM.from_pretrained(path, dtype=kind)
-    model.train(False)
+            model = AutoModelForCausalLM.from_pretrained(path, dtype=kind, **_SAFE)
+    make_steady(model)
     return model, tokenizer
 
 
@@ -127,7 +209,7 @@ def with_adapters(model: PreTrainedModel, recipe: Recipe) -> PreTrainedModel:
         # transformers leaves both untyped
         model.gradient_checkpointing_enable({"use_reentrant": False})  # type: ignore[no-untyped-call]
         model.enable_input_require_grads()  # type: ignore[no-untyped-call]
-    model.train(False)
+    make_steady(model)
     return model
 
 

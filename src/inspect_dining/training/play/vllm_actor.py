@@ -23,9 +23,9 @@ from accelerate.utils import broadcast_object_list  # type: ignore[import-untype
 from transformers import PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
+from inspect_dining.files import write, write_folder
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table.game import Game
-from inspect_dining.training.keep.checkpoints import write_folder, write_text
 from inspect_dining.training.play.loading import ADAPTER, read_text
 from inspect_dining.training.play.policy import Policy, Reply
 from inspect_dining.training.play.rollouts import Dinner, Episode, Play
@@ -158,14 +158,14 @@ class ServedDinner:
         self._before: tuple[list[tuple[Ids, Ids]], list[float]] = [], []
         # A server that outlives a run must not take the adapters of another for this one's.
         (self._run,) = broadcast_object_list([uuid4().hex[:8]])
-        urls, alive = str(recipe.vllm_url).split(","), no_news
+        urls, alive, key = str(recipe.vllm_url).split(","), no_news, None
         if accelerator.is_main_process:
             self._ends.callback(shutil.rmtree, self._adapters, ignore_errors=True)
         try:
             if recipe.vllm_url is None:
                 tell(f"Starting vLLM; what it says goes to {folder / 'vllm.log'}.")
                 template = folder / "chat_template.jinja"
-                write_text(template, served_template(tokenizer))
+                write(template, served_template(tokenizer))
                 server = Server(
                     model,
                     folder / "vllm.log",
@@ -177,8 +177,8 @@ class ServedDinner:
                 )
                 self._ends.enter_context(server)
                 server.wait(tell)
-                urls, alive = [server.url], server.alive
-            self.client = Client(urls, alive)
+                urls, alive, key = [server.url], server.alive, server.key
+            self.client = Client(urls, alive, key)
             self._ends.callback(self.client.close)
             if recipe.vllm_url is not None and accelerator.is_main_process:
                 self._ends.callback(self._unload)

@@ -10,7 +10,9 @@ from pathlib import Path
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from inspect_dining.border import plain
 from inspect_dining.errors import BadInput
+from inspect_dining.philosophers.stops import Stop, stop_of
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.play.policy import Reply
 
@@ -42,6 +44,7 @@ class _Logprobs(BaseModel):
 
 class _Choice(BaseModel):
     index: int
+    finish_reason: str | None = None
     token_ids: list[int] | None = None
     prompt_token_ids: list[int] | None = None
     logprobs: _Logprobs | None = None
@@ -58,16 +61,17 @@ class Client:
         urls: Where they answer.
     """
 
-    def __init__(self, urls: Sequence[str], alive: Callable[[], None] | None = None) -> None:
+    def __init__(self, urls: Sequence[str], alive: Callable[[], None] | None = None, key: str | None = None) -> None:
         """Opens connections when they are needed.
 
         Args:
             urls: The servers, with or without a final `/v1`.
             alive: Is called when a request fails, and raises what is known about a server that died.
+            key: Their API key; that of `VLLM_API_KEY` if None.
         """
         self.urls = [url.strip().rstrip("/").removesuffix("/v1") for url in urls]
         self._alive = alive or no_news
-        key = os.environ.get("VLLM_API_KEY")
+        key = key or os.environ.get("VLLM_API_KEY")
         self._http = httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=httpx.Timeout(ANSWERS_WITHIN_S, connect=30),
@@ -168,6 +172,11 @@ def _replies(response: httpx.Response, prompt: Ids, number: int, stops: Sequence
             raise BadInput(f"{where} sends no token ids (return_token_ids); vLLM 0.10.2 or later is needed.")
         if tuple(choice.prompt_token_ids) != prompt:
             raise BadInput(f"{where} read another prompt than it was sent; it must serve the model that is trained.")
+        if stop_of("unknown", choice.finish_reason) not in (Stop.FINISHED, Stop.LENGTH):
+            raise BadInput(
+                f"{where} ended a reply with the finish reason {plain(repr(choice.finish_reason))}, which is neither "
+                "stop nor length: nothing can be learned from it. See the server's log, then go on with --resume."
+            )
         logps = [logp for logp in (found.token_logprobs if found else []) if logp is not None]
         if len(logps) != len(ids) or not all(isfinite(logp) and logp > _CLAMPED for logp in logps):
             raise BadInput(f"{where} sent no finite log-probability for each of the ids {ids}: {logps}.")

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_urlsafe
 from types import TracebackType
 from typing import Self
 
@@ -39,6 +40,20 @@ ENVIRONMENT = {
     "VLLM_CPU_KVCACHE_SPACE": "2",  # in GiB; without a word vLLM on a CPU takes nearly all memory
 }
 """What the server is started with where the environment does not say otherwise."""
+
+_NEEDED = re.compile(
+    r"(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|LD_\w+|DYLD_\w+|PYTHON\w+|CONDA_\w+|VIRTUAL_ENV|OMP_\w+"
+    r"|MKL_\w+|OPENBLAS_\w+|CUDA\w*|NVIDIA_\w+|NCCL_\w+|GLOO_\w+|ROCR?_\w+|HIP_\w+|ROCM_\w+|TORCH\w*|PYTORCH_\w+|TRITON_\w+"
+    r"|VLLM_\w+|HF_\w+|HUGGING_\w+|TRANSFORMERS_\w+|TOKENIZERS_\w+|SAFETENSORS_\w+|HTTPS?_PROXY|NO_PROXY|SSL_CERT_\w+"
+    r"|REQUESTS_CA_BUNDLE|CC|CXX|https?_proxy|no_proxy)"
+)
+"""The variables that a server needs of our environment; keys of model providers are not among them."""
+
+
+def inherited() -> dict[str, str]:
+    """What a server gets of our environment: where things are, how to compute, and how to reach the model's hub."""
+    return {name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)}
+
 
 _PLAIN_TOOLS = """\
 {%- if tools -%}
@@ -72,6 +87,7 @@ class Server:
     Attributes:
         url: Where it answers.
         log: The file with its output.
+        key: The API key that it asks for, made for it alone.
     """
 
     def __init__(
@@ -120,6 +136,7 @@ class Server:
             *more,
         ]
         local = {"HF_HUB_OFFLINE": "1"} if Path(model).is_dir() else {}
+        self.key = token_urlsafe(32)
         with log.open("ab") as output:
             self._began = output.tell()
             self._process = subprocess.Popen(
@@ -127,7 +144,7 @@ class Server:
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env={**ENVIRONMENT, **local, **os.environ, **(environment or {})},
+                env={**ENVIRONMENT, **local, **inherited(), "VLLM_API_KEY": self.key, **(environment or {})},
                 start_new_session=True,
             )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from inspect_dining.files import writing
 from inspect_dining.training.keep.run_directory import Row
 from inspect_dining.training.show.display import SHOWN
 
@@ -30,6 +31,5 @@ def curves(rows: Sequence[Row], path: Path, title: str) -> None:
             axes.axvline(step, color="tab:red", linestyle="--")
         if key not in ("reward", "meals", "entropy"):
             axes.set_ylim(-0.02, 1.02)
-    beside = path.with_name(f".{path.stem}.part{path.suffix}")
-    figure.savefig(beside, dpi=110)
-    beside.replace(path)
+    with writing(path) as beside:
+        figure.savefig(beside, dpi=110)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from inspect_dining.training.keep.checkpoints import write_folder
+from inspect_dining.files import write_folder
 from inspect_dining.training.play.loading import dinner
 from inspect_dining.training.recipe import Recipe
 from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
