@@ -67,7 +67,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_what_was_there(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if writer is FULL["a folder"]:
-        write_folder(place, lambda folder: (folder / "old").write_text("old", encoding="utf-8") and None)
+        write_folder(place, fill)
     elif writer is not FULL["a link"]:
         write(place, "old")
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}

@@ -61,6 +61,13 @@ def alter(name: str) -> Callable[[RunDir], None]:
     return change
 
 
+def overwrite(name: str, text: str) -> Callable[[RunDir], None]:
+    def change(directory: RunDir) -> None:
+        (directory.path / name).write_text(text, encoding="utf-8")
+
+    return change
+
+
 DAMAGE: dict[str, tuple[Callable[[RunDir], None], str]] = {
     "a flipped bit in the state": (lambda d: flip(d.path / "state-0010.pt"), "state-0010.pt is not what was saved"),
     "no state": (lambda d: (d.path / "state-0010.pt").unlink(), "state-0010.pt is missing"),
@@ -68,11 +75,11 @@ DAMAGE: dict[str, tuple[Callable[[RunDir], None], str]] = {
     "no metrics": (lambda d: (d.path / "metrics.jsonl").unlink(), "metrics.jsonl is not what it was"),
     "no selection": (lambda d: (d.path / "selection.jsonl").unlink(), "selection.jsonl is not what it was"),
     "metrics that are no JSON": (
-        lambda d: (d.path / "metrics.jsonl").write_text("{\n", encoding="utf-8") and None,
+        overwrite("metrics.jsonl", "{\n"),
         "is damaged",
     ),
-    "a seal that is no JSON": (lambda d: (d.path / SEAL).write_text("[", encoding="utf-8") and None, "no JSON"),
-    "a seal of something else": (lambda d: (d.path / SEAL).write_text("{}", encoding="utf-8") and None, "is damaged"),
+    "a seal that is no JSON": (overwrite(SEAL, "["), "no JSON"),
+    "a seal of something else": (overwrite(SEAL, "{}"), "is damaged"),
 }
 
 
