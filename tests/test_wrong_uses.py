@@ -95,8 +95,20 @@ VERB_USES: list[tuple[str, str]] = [
     ("replay . --svg nowhere/game.svg", "there is no folder nowhere"),
     ("replay . --epoch 0", "0 is not in the range"),
     ("replay one two", "unexpected extra argument"),
+    ("replay . --round 1 --seat 2", "give one of them"),
+    ("replay . --round 0", "0 is not in the range"),
+    ("replay . --seat -1", "-1 is not in the range"),
+    ("replay . --step", "needs a terminal"),
+    ("report . --paper A5", "'A5' is not one of"),
     # crossplay
     ("crossplay --nosuch", "No such option"),
+    # check
+    ("check", "No model was given"),
+    ("check gpt-5", "name a model as provider/model"),
+    ("check dining/wave --n 1", "--n 1 is not accepted"),
+    ("check dining/wave --episodes 0", "0 is not in the range"),
+    ("check dining/wave --rounds 2", "2 is not in the range"),
+    ("check dining/wave --model-cost-config nowhere.yaml", "does not exist"),
     # plan
     ("plan --n 1", "--n 1 is not accepted"),
     ("plan --n 5,x", "--n 5,x is not accepted"),

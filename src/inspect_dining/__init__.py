@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from inspect_dining.analysis.inputs.collection import records
+    from inspect_dining.analysis.inputs.frames import frame
     from inspect_dining.scorers.shaping import reward
     from inspect_dining.scorers.terms import terms
     from inspect_dining.solvers import dinner
@@ -22,6 +23,7 @@ _HOMES = {
     "View": "inspect_dining.table",
     "best_meals": "inspect_dining.table",
     "dinner": "inspect_dining.solvers",
+    "frame": "inspect_dining.analysis.inputs.frames",
     "play": "inspect_dining.table",
     "records": "inspect_dining.analysis.inputs.collection",
     "reward": "inspect_dining.scorers.shaping",
@@ -34,6 +36,7 @@ __all__ = [
     "View",
     "best_meals",
     "dinner",
+    "frame",
     "play",
     "records",
     "reward",

@@ -1,5 +1,7 @@
 """The report: everything in one file, nothing from a network, nothing of a stranger's text run as HTML."""
 
+import html
+import json
 import re
 import shutil
 import subprocess
@@ -7,15 +9,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from inspect_dining.analysis.comparison.compare import Comparison, compare
 from inspect_dining.analysis.inputs.collection import Collection, read
+from inspect_dining.analysis.show.html import figures, picture, table
 from inspect_dining.analysis.show.html import page as html_page
-from inspect_dining.analysis.show.html import table
+from inspect_dining.analysis.show.pdf import print_pdf, save_figures
 from inspect_dining.analysis.show.report import page
+from inspect_dining.analysis.show.ring import SCRIPT
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import shaping
-from inspect_dining.table import Rules
+from inspect_dining.table import Rules, play
 from tests.analysis.made import log, run, sample
 
 RULES = Rules(n=3, rounds=8)
@@ -64,7 +69,7 @@ class _Pieces(HTMLParser):
             self.links.append(given.get("href") or "")
         self.ids += [given["id"] or ""] if "id" in given else []
         self.fetched += [v or "" for k, v in attrs if k in ("src", "href", "srcset", "data") and tag != "a"]
-        if tag not in ("img", "meta", "link", "br"):
+        if tag not in ("img", "meta", "link", "br", "input"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -78,14 +83,39 @@ def _pieces(text: str) -> _Pieces:
     return pieces
 
 
-def test_nothing_is_fetched_and_nothing_runs(report: str) -> None:
+def test_nothing_is_fetched_and_only_our_own_script_runs(report: str) -> None:
     """It must open on a train, and in ten years."""
     pieces = _pieces(report)
     assert pieces.images
     assert all(source.startswith("data:") for source in pieces.fetched)
-    assert "<script" not in report
+    scripts = re.findall(r"<script(.*?)>(.*?)</script>", report, re.DOTALL)
+    assert [kind for kind, _ in scripts] == [' type="application/json"'] * (len(scripts) - 1) + [""]
+    assert scripts[-1][1] == SCRIPT
+    assert all(json.loads(data) for _, data in scripts[:-1])
     assert "@import" not in report
     assert "url(" not in report
+
+
+def test_figures_and_tables_are_numbered_in_their_order(report: str) -> None:
+    for word, count in (("Figure", report.count("<figcaption>")), ("Table", report.count("<caption>"))):
+        found = re.findall(rf"<b>{word} (\d+)\.</b>", report)
+        assert found == [str(number) for number in range(1, count + 1)]
+    assert len(figures(report)) == report.count("<figcaption>")
+    assert all("<svg" in svg for svg in figures(report))
+
+
+def test_the_first_page_tells_the_game_the_players_and_the_differences(report: str, comparison: Comparison) -> None:
+    first = report[report.index('class="opening"') : report.index("</section>")]
+    assert "both forks beside its seat" in first
+    for section in comparison.sections:
+        for row in section.rows:
+            assert html.escape(f"{row.letter} {row.label}") in first
+    assert "Differences" in first
+    assert "cannot be told apart" in first or "is higher than" in first
+
+
+def test_the_paper_is_the_one_that_was_asked_for(collection: Collection, comparison: Comparison) -> None:
+    assert "size: letter" in page(collection, comparison, "t", [], None, "letter")
 
 
 def test_a_stranger_s_text_is_never_html(report: str) -> None:
@@ -169,3 +199,39 @@ def test_a_page_is_a_whole_document() -> None:
     text = html_page("t", "<p>x</p>")
     assert text.startswith("<!DOCTYPE html>")
     _pieces(text)
+
+
+@pytest.mark.slow
+def test_a_browser_prints_the_report_and_its_figures(report: str, tmp_path: Path) -> None:
+    pdf = print_pdf(report)
+    assert pdf.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 4
+    save_figures(html_page("t", picture(play(RULES, "wave").to_svg(), "a", "c")), tmp_path / "figures")
+    assert sorted(file.name for file in (tmp_path / "figures").iterdir()) == ["figure-01.pdf", "figure-01.svg"]
+    assert (tmp_path / "figures" / "figure-01.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.slow
+def test_the_ring_moves_in_a_browser(report: str, tmp_path: Path) -> None:
+    """The slider sets meals, hands and the words of the round; without JavaScript nothing of it is seen."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.fail("There is no chromium on PATH, and the report is opened in one: run `make chromium`.")
+    file = tmp_path / "report.html"
+    file.write_text(report, encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        view = browser.new_page(viewport={"width": 900, "height": 900}, color_scheme="dark")
+        view.goto(file.as_uri())
+        ring = view.locator(".ring").first
+        data = json.loads(ring.locator("script").text_content() or "[]")
+        last = len(data) - 1
+        ring.locator("input").evaluate(f"e => {{ e.value = {last}; e.dispatchEvent(new Event('input')); }}")
+        assert ring.locator("output").inner_text() == f"round {last} of {last}"
+        assert ring.locator(".meals").all_inner_texts() == [str(count) for count in data[last]["m"]]
+        assert ring.locator(".told li").count() == len(data[last]["t"])
+        plain = browser.new_context(java_script_enabled=False).new_page()
+        plain.goto(file.as_uri())
+        assert not plain.locator(".ring").first.is_visible()
+        assert plain.locator("figure img").first.is_visible()
+        browser.close()

@@ -17,6 +17,7 @@ class Verb(NamedTuple):
 
 
 VERBS = {
+    "check": Verb("inspect_dining.cli.check", "check_command", "Is this model ready for a run?"),
     "audit": Verb("inspect_dining.cli.audit", "audit_command", "Is this reward worth optimising?"),
     "ladder": Verb("inspect_dining.cli.ladder", "ladder_command", "What every scripted player scores."),
     "crossplay": Verb("inspect_dining.cli.crossplay", "crossplay_command", "Who can dine with whom?"),

@@ -1,23 +1,33 @@
 """`python -m inspect_dining report`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from inspect_dining.analysis.show.pdf import find_browser, print_pdf, save_figures
 from inspect_dining.cli.comparing import check_output, compare_logs, comparing
 from inspect_dining.files import write
+
+if TYPE_CHECKING:
+    from inspect_dining.analysis.show.report import Paper
 
 
 @click.command(name="report")
 @comparing
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default=Path("report.html"),
-    show_default=True, help="The file to write.",
+    show_default=True, help="The file to write: FILE.html, or FILE.pdf, which a Chromium on PATH prints.",
 )  # fmt: skip
 @click.option("--title", default="A comparison of dinners", show_default=True, help="Its title.")
 @click.option(
     "--episode", "chosen", multiple=True, metavar="ID",
     help="A sample id whose games are shown round by round; else one typical game of each model and n.",
+)  # fmt: skip
+@click.option("--paper", type=click.Choice(["A4", "letter"]), default="A4", show_default=True, help="Paper in print.")
+@click.option(
+    "--figures", type=click.Path(path_type=Path, file_okay=False),
+    help="Write every figure into this folder too, as SVG and, where a Chromium is on PATH, as PDF.",
 )  # fmt: skip
 def report(
     logs: tuple[str, ...],
@@ -32,17 +42,28 @@ def report(
     output: Path,
     title: str,
     chosen: tuple[str, ...],
+    paper: "Paper",
+    figures: Path | None,
 ) -> None:
-    """Writes one HTML file about some logs that opens without a network.
+    """Writes one HTML or PDF file about some logs that opens without a network.
 
     LOGS are Inspect log files or folders of them. The file holds the tables of `compare`, deadlock against n, survival,
     meals by seat, contrasts, the audit of the reward used, and games round by round.
     """
-    check_output(output, ".html", ".htm")
+    check_output(output, ".html", ".htm", ".pdf")
+    if output.suffix.lower() == ".pdf":
+        find_browser()
     collection, found, shaped = compare_logs(
         logs, primary, baseline, separate, shaping, weights, throughput, variance, ladder_episodes
     )
     from inspect_dining.analysis.show.report import page
 
-    write(output, page(collection, found, title, chosen, shaped))
+    whole = page(collection, found, title, chosen, shaped, paper)
+    if output.suffix.lower() == ".pdf":
+        write(output, print_pdf(whole))
+    else:
+        write(output, whole)
     click.echo(f"Wrote {output} ({output.stat().st_size / 1e6:.1f} MB).")
+    if figures is not None:
+        save_figures(whole, figures)
+        click.echo(f"Wrote its figures into {figures}.")

@@ -21,6 +21,7 @@ _KEYS = (
     ("", "t", "lost tie"),
     ("", "-", "no effect"),
     ("", "x", "lost turn"),
+    ("", "!", "the seat's fault has begun"),
     ("", "▲", "every seat holds one fork"),
 )
 """Colour, mark and meaning."""
@@ -31,7 +32,8 @@ def game_svg(record: Record, title: str = "") -> str:
 
     The left half of a cell is blue while the seat holds its left fork after that round, the right half orange while it
     holds its right fork; a meal fills the cell green with a dot. A turn that did nothing is marked: `t` a lost tie, `-`
-    no effect, `x` a lost turn. A triangle below a round says that every seat ended it with exactly one fork.
+    no effect, `x` a lost turn, `!` a turn
+    that a fault forced. A triangle below a round says that every seat ended it with exactly one fork.
 
     Args:
         record: The record of a game, ended or cut.
@@ -84,7 +86,7 @@ def _cell(round: Round, seat: int, n: int, x: float, y: float) -> str:
         parts.append(_rect(x, y, side / 2, side, LEFT))
     if round.after.held[(seat + 1) % n] == seat:
         parts.append(_rect(x + side / 2, y, side / 2, side, RIGHT))
-    mark = _MARKS.get(turn.outcome)
+    mark = "!" if seat in round.forced else _MARKS.get(turn.outcome)
     if mark is not None:
         halo = 'text-anchor="middle" font-weight="700" stroke="#fff" stroke-width="2.5" paint-order="stroke"'
         parts.append(_text(x + side / 2, y + 10, mark, halo))

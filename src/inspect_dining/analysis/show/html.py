@@ -1,45 +1,60 @@
 """The few pieces of HTML that a report is made of; all text is escaped, pictures lie inside, nothing is fetched."""
 
-from base64 import b64encode
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from html import escape
 
 STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; color: #1a1a1a;
-  max-width: 62rem; margin: 2rem auto; padding: 0 1rem; background: #fff; }
+:root { color-scheme: light dark; --ink: #1a1a1a; --quiet: #555; --paper: #fff; --faint: #f1f1f1; --rule: #dcdcdc;
+  --link: #005a9c; --warn: #b35900; --warn-paper: #fdf6ee; --fail: #a11; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --quiet: #a8a8a8; --paper: #16181b; --faint: #26292e;
+  --rule: #3a3e44; --link: #7ab8f5; --warn: #e0954a; --warn-paper: #2a221a; --fail: #ff8a80; }
+  figure img { filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen; } }
+body { font: 15px/1.5 system-ui, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; color: var(--ink);
+  max-width: 62rem; margin: 2rem auto; padding: 0 1rem; background: var(--paper); }
 h1 { font-size: 1.7rem; margin-bottom: .2rem; }
-h2 { font-size: 1.25rem; margin-top: 2.4rem; border-bottom: 1px solid #999; padding-bottom: .2rem; }
+h2 { font-size: 1.25rem; margin-top: 2.4rem; border-bottom: 1px solid var(--quiet); padding-bottom: .2rem; }
 h3 { font-size: 1.05rem; margin-top: 1.6rem; }
 nav a { margin-right: 1rem; }
-a { color: #005a9c; }
-.small, caption, figcaption { font-size: .86rem; color: #444; }
+a { color: var(--link); }
+.small, caption, figcaption { font-size: .86rem; color: var(--quiet); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .84rem; font-variant-numeric: tabular-nums; margin: .4rem 0 1rem; }
 caption { text-align: left; padding-bottom: .3rem; }
-th { text-align: right; font-weight: 600; border-bottom: 1.5px solid #1a1a1a; vertical-align: bottom;
+th { text-align: right; font-weight: 600; border-bottom: 1.5px solid var(--ink); vertical-align: bottom;
   white-space: pre-line; }
 th, td { padding: .18rem .55rem; }
-td { text-align: right; white-space: nowrap; border-bottom: 1px solid #e3e3e3; }
+td { text-align: right; white-space: nowrap; border-bottom: 1px solid var(--rule); }
 th:first-child, td:first-child, th.text, td.text { text-align: left; white-space: normal; }
-tr.quiet td { color: #555; }
-tr.rule td { border-top: 1.5px solid #1a1a1a; }
+td:first-child { min-width: 9rem; overflow-wrap: anywhere; }
+tr.quiet td { color: var(--quiet); }
+tr.rule td { border-top: 1.5px solid var(--ink); }
 figure { margin: 1rem 0 1.6rem; break-inside: avoid; }
-figure img { width: 100%; max-width: 54rem; height: auto; }
+figure img { max-width: 100%; height: auto; }
 nav { margin-bottom: 1rem; }
-.notes { border-left: 4px solid #b35900; padding: .1rem 1rem; background: #fdf6ee; }
-.fail { font-weight: 700; color: #a11; }
+.opening li { margin-bottom: .25rem; }
+.notes { border-left: 4px solid var(--warn); padding: .1rem 1rem; background: var(--warn-paper); }
+.fail { font-weight: 700; color: var(--fail); }
 @media print {
+  :root { --ink: #1a1a1a; --quiet: #555; --paper: #fff; --rule: #dcdcdc; --warn-paper: #fdf6ee; color-scheme: light; }
+  figure img { filter: none; mix-blend-mode: normal; max-height: 230mm; }
   @page { margin: 15mm; }
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
-  table { font-size: 7.6pt; break-inside: avoid; }
-  th, td { padding: .12rem .3rem; }
+  table { font-size: 7.2pt; break-inside: auto; }
+  tr { break-inside: avoid; }
+  th, td { padding: .1rem .25rem; }
   nav { display: none; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, caption { break-after: avoid; }
+  .opening { break-after: page; }
   .scroll { overflow: visible; }
 }
 """
 """How a report looks, on screen and in print."""
+
+
+_FIGURE, _TABLE = "<!-- figure -->", "<!-- table -->"
+"""Where the number of a figure or a table goes; text is escaped and cannot hold them."""
 
 
 def tag(name: str, *inside: str, **attributes: str) -> str:
@@ -78,18 +93,41 @@ def table(
         quiet = quiet_from is not None and place >= quiet_from
         rule = " rule" if place == quiet_from and place > 0 else ""
         body.append(tag("tr", *cells, **({"class_": f"quiet{rule}"} if quiet else {})))
-    inside = text("caption", caption), tag("thead", *lines), tag("tbody", *body)
+    inside = tag("caption", _TABLE, escape(caption)), tag("thead", *lines), tag("tbody", *body)
     return tag("div", tag("table", *inside), class_="scroll")
 
 
 def picture(svg: str, description: str, caption: str) -> str:
     """A picture with its caption; the SVG lies inside as data, so that it prints and needs no network."""
     source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-    return tag("figure", f'<img src="{source}" alt="{escape(description)}">', text("figcaption", caption))
+    return tag(
+        "figure", f'<img src="{source}" alt="{escape(description)}">', tag("figcaption", _FIGURE, escape(caption))
+    )
 
 
-def page(title: str, *body: str) -> str:
-    """A whole page."""
+def figures(page: str) -> list[str]:
+    """The pictures of a page, as SVG text, in the order of their numbers."""
+    return [b64decode(data).decode() for data in re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', page)]
+
+
+def numbered(inside: str) -> str:
+    """HTML with its figures and tables numbered in their order."""
+    for mark, word in ((_FIGURE, "Figure"), (_TABLE, "Table")):
+        first, *parts = inside.split(mark)
+        inside = first + "".join(f"<b>{word} {number}.</b> {part}" for number, part in enumerate(parts, 1))
+    return inside
+
+
+def page(title: str, *body: str, script: str = "", style: str = "") -> str:
+    """A whole page; its figures and tables are numbered in their order.
+
+    Args:
+        title: Its title.
+        body: What it holds.
+        script: JavaScript that runs at its end.
+        style: Style sheets besides the common one.
+    """
+    inside = numbered("".join(body)) + (f"<script>{script}</script>" if script else "")
     return "\n".join([
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -97,9 +135,9 @@ def page(title: str, *body: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<link rel="icon" href="data:,">',
         text("title", title),
-        tag("style", STYLE),
+        tag("style", STYLE, style),
         "</head>",
-        tag("body", *body),
+        tag("body", inside),
         "</html>",
         "",
     ])

@@ -4,6 +4,7 @@ Every function draws one figure and gives it as SVG text, with all letters as ou
 everywhere. Models differ by colour, marker and dash, and keep them in every figure.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,6 +102,16 @@ def titles(sections: Sequence[Section]) -> list[str]:
     return found
 
 
+def short_titles(sections: Sequence[Section]) -> list[str]:
+    """Titles that an axis holds: n, with a number where several set-ups share it."""
+    found, seen = [], Counter[int]()
+    for section in sections:
+        seen[section.n] += 1
+        twice = sum(1 for other in sections if other.n == section.n) > 1
+        found.append(f"n = {section.n}" + (f" ({seen[section.n]})" if twice else ""))
+    return found
+
+
 def _place(row: Row) -> int:
     """0 for A, 1 for B, ..., 26 for AA."""
     place = 0
@@ -156,6 +167,49 @@ def _panels(count: int, height: float) -> tuple["Figure", list["Axes"]]:
     return figure, axes[:count]
 
 
+LADDER_LINES = ("wave", "odd_even", "hierarchy", "lehmann_rabin", "backoff", "random")
+"""The scripted players that are drawn as lines."""
+
+
+def efficiency_figure(found: Comparison) -> str:
+    """Efficiency and Jain's index against n, the scripted ladder as lines; models beside each other at each n."""
+    with style():
+        figure, panels = _panels(2, 3.0)
+        models = _models(found)
+        last = len(found.sections) - 1
+        for axes, outcome, title in zip(panels, ("efficiency", "jain"), ("Efficiency", "Jain's index"), strict=True):
+            for player in LADDER_LINES:
+                ends: list[float] = []
+                for place, section in enumerate(found.sections):
+                    for row in section.ladder:
+                        mean = row.summary.estimates[outcome].mean
+                        if row.label == player and mean is not None:
+                            axes.hlines(mean, place - 0.42, place + 0.42, color=GREY, linewidth=0.8, linestyle=":")
+                            ends = [mean] if place == last else ends
+                if ends:
+                    axes.annotate(player, (last + 0.45, ends[0]), fontsize=6.5, color=GREY, va="center")
+            for number, (letter, model) in enumerate(models.items()):
+                shift = 0.6 * ((number + 0.5) / len(models) - 0.5)
+                rows = [
+                    (place + shift, row.summary.estimates[outcome])
+                    for place, section in enumerate(found.sections)
+                    for row in section.rows
+                    if row.letter == letter and row.summary.estimates.get(outcome) is not None
+                ]
+                means, reach = _bars([estimate for _, estimate in rows])
+                look = look_of(model)
+                axes.errorbar(
+                    [x for x, _ in rows], means, reach, label=named(model), capsize=2,
+                    color=look.colour, marker=look.marker, linestyle=look.dash,
+                )  # fmt: skip
+            axes.set(title=title, ylim=(-0.04, 1.04))
+            axes.set_xticks(range(last + 1), short_titles(found.sections), rotation=0 if last < 5 else 60)
+            axes.set_xlim(-0.5, last + 0.5 + 0.28 * (last + 1))
+            axes.grid(axis="x", visible=False)
+        _legend(figure, panels[0])
+        return svg(figure)
+
+
 def deadlock_figure(found: Comparison) -> str:
     """Deadlock against n with the random player, and locking in round 1 against independent seats."""
     with style():
@@ -185,7 +239,7 @@ def deadlock_figure(found: Comparison) -> str:
         left.set(title="Deadlock", ylabel="share of episodes", ylim=(-0.04, 1.04))
         right.set(title="Locked in round 1 (filled), expected\nof independent seats (hollow)")
         for axes in (left, right):
-            axes.set_xticks(range(len(found.sections)), titles(found.sections), rotation=0 if len(at) < 6 else 60)
+            axes.set_xticks(range(len(found.sections)), short_titles(found.sections), rotation=0 if len(at) < 6 else 60)
             axes.set_xlim(-0.5, len(found.sections) - 0.5)
             axes.grid(axis="x", visible=False)
         _legend(figure, left)
@@ -196,7 +250,7 @@ def survival_figure(found: Comparison) -> str:
     """The share of episodes not deadlocked after each round, a panel for each n; the random player dotted."""
     with style():
         figure, panels = _panels(len(found.sections), 2.3)
-        for axes, section, title in zip(panels, found.sections, titles(found.sections), strict=True):
+        for axes, section, title in zip(panels, found.sections, short_titles(found.sections), strict=True):
             for row in section.rows:
                 look, curve = look_of(row), row.summary.curve
                 axes.step(range(len(curve)), curve, where="post", color=look.colour, linestyle=look.dash)
@@ -219,7 +273,7 @@ def seats_figure(found: Comparison) -> str:
     """Mean meals of each seat with intervals, a panel for each n; a seat with a model of its own is ringed."""
     with style():
         figure, panels = _panels(len(found.sections), 2.3)
-        for axes, section, title in zip(panels, found.sections, titles(found.sections), strict=True):
+        for axes, section, title in zip(panels, found.sections, short_titles(found.sections), strict=True):
             for number, row in enumerate(section.rows):
                 look, shift = look_of(row), 0.6 * ((number + 0.5) / len(section.rows) - 0.5)
                 means, reach = _bars(row.summary.seats)

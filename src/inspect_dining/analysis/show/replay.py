@@ -25,6 +25,8 @@ from inspect_dining.table.record import Record, Round, replay
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
+    from inspect_dining.analysis.show.said import Said
+
 _LONG = {
     Action.PICK_UP_LEFT: "+left",
     Action.PICK_UP_RIGHT: "+right",
@@ -43,14 +45,14 @@ _SHORT = {
 }
 _STYLES = {Outcome.DONE: "", Outcome.LOST_TIE: "yellow", Outcome.NO_EFFECT: "red", Outcome.LOST: "magenta"}
 _MARKS = {Outcome.DONE: "", Outcome.LOST_TIE: " tie", Outcome.NO_EFFECT: " no", Outcome.LOST: ""}
-_SHORT_MARKS = {Outcome.DONE: "", Outcome.LOST_TIE: "~", Outcome.NO_EFFECT: "!", Outcome.LOST: ""}
+_SHORT_MARKS = {Outcome.DONE: "", Outcome.LOST_TIE: "~", Outcome.NO_EFFECT: "=", Outcome.LOST: ""}
 _LEGEND = (
     "+ picks up, - puts down; tie: the neighbour got the fork; no: the rules do not allow it now; ● ○: which forks "
     "the seat then holds, left and right; *: one of several calls, or a call read from text. A turn without an action "
     "shows its kind."
 )
 _SHORT_LEGEND = (
-    "+l +r picks up, -l -r puts down, E eats, · thinks, ? no action; ~: the neighbour got the fork; !: the rules do "
+    "+l +r picks up, -l -r puts down, E eats, · thinks, ? no action; ~: the neighbour got the fork; =: the rules do "
     "not allow it now; ● ○: which forks the seat then holds, left and right."
 )
 
@@ -68,12 +70,22 @@ class Shown:
         title: What it is: model, sample and epoch, or the file.
         shaping: The shaping of its reward, where that is known.
         more: What else the log holds, in a sentence, or empty.
+        source: The log file, sample id and epoch, where it is not a bare record.
     """
 
     record: Record
     title: str
     shaping: Shaping | None = None
     more: str = ""
+    source: tuple[str, str, int] | None = None
+
+    def said(self) -> "Said":
+        """What each seat said, by round and seat; nothing for a bare record."""
+        if self.source is None:
+            return {}
+        from inspect_dining.analysis.show.said import said_in
+
+        return said_in(*self.source)
 
 
 def shown(log: Path | str, sample: str | None = None, epoch: int | None = None, model: str | None = None) -> Shown:
@@ -115,7 +127,13 @@ def shown(log: Path | str, sample: str | None = None, epoch: int | None = None, 
     count = sum(episode.run.sizes.values())
     if count > 1 and sample is None:
         notes.append(f"The first of {count} games; choose with --sample and --epoch.")
-    return Shown(record, f"{name}, {episode.sample}, epoch {episode.epoch}", episode.run.shaping, " ".join(notes))
+    return Shown(
+        record,
+        f"{name}, {episode.sample}, epoch {episode.epoch}",
+        episode.run.shaping,
+        " ".join(notes),
+        (newest, episode.sample, episode.epoch),
+    )
 
 
 def _holding(log: Path | str, sample: str | None, model: str | None) -> "list[EvalLog]":

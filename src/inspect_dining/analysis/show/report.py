@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from inspect_dining.analysis.comparison.compare import Comparison, Section
 from inspect_dining.analysis.comparison.contrasts import Contrast
@@ -11,14 +12,17 @@ from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Status
 from inspect_dining.analysis.show import formatting, html, plots
-from inspect_dining.analysis.show.game_figure import game_figure
 from inspect_dining.analysis.show.html import tag, text
+from inspect_dining.analysis.show.opening import opening
+from inspect_dining.analysis.show.ring import SCRIPT, ring
+from inspect_dining.analysis.show.ring import STYLE as RING_STYLE
 from inspect_dining.analysis.show.tables import alike_note, cost, effect, heading, legend, named, same
 from inspect_dining.audit.assessment import Audit, audit
 from inspect_dining.audit.picture import draw
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import SCORES, compute_scores
 from inspect_dining.scorers.shaping import Shaping
+from inspect_dining.table.drawing import game_svg
 from inspect_dining.table.narration import ending
 
 PANELS = (
@@ -32,7 +36,24 @@ MOST_FRONTIERS = 3
 """For how many table sizes the frontier of the reward is drawn."""
 
 
-def page(collection: Collection, found: Comparison, title: str, chosen: Sequence[str], shaping: Shaping | None) -> str:
+def fragment(found: Comparison) -> str:
+    """A comparison as a piece of HTML: who came to what, the differences, and the scores of every table size."""
+    parts = [opening(found), *(piece for section in found.sections for piece in _scores(section)), _notes(found)]
+    return html.numbered("".join(parts))
+
+
+Paper = Literal["A4", "letter"]
+"""The sizes of paper that a report is set for."""
+
+
+def page(
+    collection: Collection,
+    found: Comparison,
+    title: str,
+    chosen: Sequence[str],
+    shaping: Shaping | None,
+    paper: Paper = "A4",
+) -> str:
     """The whole report.
 
     Args:
@@ -41,6 +62,7 @@ def page(collection: Collection, found: Comparison, title: str, chosen: Sequence
         title: Its title.
         chosen: Sample ids whose games are shown; a typical game of each model and n where none are named.
         shaping: The shaping that every run's reward was scored by, or None for the runs' own.
+        paper: The paper that it is printed on.
 
     Returns:
         The HTML.
@@ -53,11 +75,18 @@ def page(collection: Collection, found: Comparison, title: str, chosen: Sequence
         text("h1", title),
         text("p", _provenance(collection), class_="small"),
         tag("nav", *(text("a", name, href=f"#{anchor}") for anchor, name in _CHAPTERS)),
+        opening(found),
         _notes(found),
         text("h2", "Runs", id="runs"),
         _runs(collection, found),
         text("h2", "Scores", id="scores"),
         text("p", legend(found), class_="small"),
+        html.picture(
+            plots.efficiency_figure(found),
+            "Efficiency and Jain's index of every model against the size of the table, with scripted players as lines.",
+            "Efficiency (left) and fairness by Jain's index (right) of every model at each n, with 95% intervals. Grey "
+            "lines: scripted players in the same games. 1 is best in both.",
+        ),
         *(piece for section in found.sections for piece in _scores(section)),
         text("h2", "Deadlock", id="deadlock"),
         *_deadlock(found),
@@ -74,10 +103,11 @@ def page(collection: Collection, found: Comparison, title: str, chosen: Sequence
         text("h2", "Games", id="games"),
         *games,
     ]
-    return html.page(title, *parts)
+    return html.page(title, *parts, script=SCRIPT, style=f"{RING_STYLE} @page {{ size: {paper}; }}")
 
 
 _CHAPTERS = (
+    ("glance", "At a glance"),
     ("runs", "Runs"),
     ("scores", "Scores"),
     ("deadlock", "Deadlock"),
@@ -116,7 +146,12 @@ def _runs(collection: Collection, found: Comparison) -> str:
         ]
         for run in collection.runs
     ]
-    return html.table(["", "model", "settings", "log", "started"], rows, "The runs.", texts=(1, 2, 3, 4))
+    return html.table(
+        ["", "model", "settings", "log", "started"],
+        rows,
+        "The runs: model, settings that were given, log file and start (UTC).",
+        texts=(1, 2, 3, 4),
+    )
 
 
 def _scores(section: Section) -> list[str]:
@@ -128,11 +163,16 @@ def _scores(section: Section) -> list[str]:
             tokens = formatting.per_meal(row.spent.tokens_per_meal, formatting.UNDEFINED)
             rows.append([named(row), *map(str, numbers), tokens, cost(row), formatting.lost(row.summary.lost)])
     head = ["model", "planned", "scored", "cut", "errored", "distinct", "tokens a meal", "cost a meal", "lost turns"]
-    parts = [text("h3", heading(section)), html.table(head, rows, "What became of the planned episodes.", texts=(8,))]
+    parts = [
+        text("h3", heading(section)),
+        html.table(head, rows, f"What became of the planned episodes at n = {section.n}.", texts=(8,)),
+    ]
     games = f"{section.ladder[0].summary.estimates['efficiency'].episodes} games each" if section.ladder else ""
     for names in PANELS:
         told = [[named(row) if row.letter else f"scripted {row.label}", *_cells(row, names)] for row in _all(section)]
-        caption = "Means with 95% intervals." + (f" In grey the scripted players, {games}." if games else "")
+        caption = f"Scores at n = {section.n}: means with 95% intervals." + (
+            f" In grey the scripted players, {games}." if games else ""
+        )
         head = ["model", *(f"{name}\n(best {SCORES[name].best})" for name in names)]
         parts.append(html.table(head, told, caption, quiet_from=len(section.rows)))
     return parts
@@ -158,7 +198,8 @@ def _deadlock(found: Comparison) -> list[str]:
         html.picture(
             plots.survival_figure(found),
             "Share of episodes not yet deadlocked after each round, a panel for each table size.",
-            "Episodes not yet deadlocked after each round.",
+            "Share of episodes not yet deadlocked after each round, for every model at each n; dotted: the scripted "
+            "random player.",
         ),
     ]
     for section, title in zip(found.sections, plots.titles(found.sections), strict=True):
@@ -177,7 +218,7 @@ def _deadlock(found: Comparison) -> list[str]:
                     formatting.number(row.first.independent),
                 ]
             rows.append([named(row) if row.letter else f"scripted {row.label}", *survival, *first])
-        parts.append(html.table(head, rows, "Survival and the first round.", quiet_from=len(section.rows)))
+        parts.append(html.table(head, rows, f"Survival and the first round, {title}.", quiet_from=len(section.rows)))
     return parts
 
 
@@ -268,7 +309,7 @@ def _games(collection: Collection, found: Comparison, chosen: Sequence[str], sha
         shown = shown[:MOST_GAMES]
     key = (
         "A row for each seat, a column for each round. Blue: the seat holds its left fork after the round; orange: its "
-        "right fork; green: it ate."
+        "right fork; green: it ate. Below each game its ring can be scrubbed round by round."
     )
     return [text("p", f"{said} {key}", class_="small"), *(_game(row, episode, shaping) for row, episode in shown)]
 
@@ -284,6 +325,10 @@ def _game(row: Row, episode: Episode, shaping: Shaping | None) -> str:
     title = f"{named(row)}: {episode.sample}, epoch {episode.epoch}"
     found = compute_scores(episode.terms, shaping or episode.run.shaping)
     told = ", ".join(f"{name} {formatting.number(value)}" for name, value in found.items())
-    return html.picture(
-        game_figure(episode.record, title), f"{title}. {ending(episode.record)}", f"{ending(episode.record)} {told}."
+    name = f"{episode.sample}, epoch {episode.epoch}"
+    still = html.picture(
+        game_svg(episode.record, title),
+        f"{title}. {ending(episode.record)}",
+        f"{title}. {ending(episode.record)} {told}.",
     )
+    return still + ring(episode.record, name)

@@ -1,0 +1,105 @@
+"""Games as tidy data frames: a row for each game, each seat or each turn, with the ten scores of the game."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from inspect_dining.analysis.inputs.collection import read
+from inspect_dining.analysis.inputs.episodes import Episode, Status
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.catalogue import SCORES
+from inspect_dining.table.drawing import ate
+from inspect_dining.table.moves import Outcome
+from inspect_dining.table.record import replay
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from inspect_ai.log import EvalLog
+
+By = Literal["game", "seat", "turn"]
+"""What a row is about."""
+Row = Mapping[str, object]
+
+
+def frame(logs: "str | Path | EvalLog | Sequence[str | Path | EvalLog]", by: By = "game") -> "pd.DataFrame":
+    """A tidy data frame of the games of some logs.
+
+    Every row names its game (`log`, `model`, `n`, `rounds`, `sample`, `epoch`), what became of it (`status`, `ended`,
+    `played` rounds, `meals` of the whole table) and its ten scores, which are missing where the game is not scored.
+    Games without a record are rows by game only.
+
+    Args:
+        logs: Log files, folders of them, or logs in memory; one or several.
+        by: `game`: a row for each game, with `tokens`. `seat`: a row for each seat of each game, with `seat`, the
+            `model` of that seat, `seat_meals`, `seat_lost_turns` and `seat_tokens`. `turn`: a row for each turn, with
+            `seat`, `round`, `reading`, `action`, `outcome`, `ate`, and `left` and `right`, the forks then held.
+
+    Raises:
+        BadInput: `by` is none of these, or there is no dinner in the logs.
+    """
+    if by not in get_args(By):
+        raise BadInput(f"by={by!r} is not accepted: give game, seat or turn.")
+    import pandas as pd
+
+    several = list(logs) if isinstance(logs, Sequence) and not isinstance(logs, str) else [logs]
+    rows_of = {"game": _games, "seat": _seats, "turn": _turns}[by]
+    return pd.DataFrame([row for episode in read(several).episodes for row in rows_of(episode)])
+
+
+def _common(episode: Episode) -> dict[str, object]:
+    record = episode.record
+    scored = episode.scores if episode.status is Status.SCORED else {}
+    rounds = replay(record) if record is not None else ()
+    return {
+        "log": episode.run.log.rsplit("/", 1)[-1],
+        "model": episode.run.player.model,
+        "n": episode.n,
+        "rounds": episode.rules.rounds,
+        "sample": episode.sample,
+        "epoch": episode.epoch,
+        "status": str(episode.status),
+        "ended": record.ended if record is not None else episode.reason,
+        "played": len(rounds),
+        "meals": sum(rounds[-1].after.meals) if rounds else 0,
+        **{name: scored.get(name) for name in SCORES},
+    }
+
+
+def _games(episode: Episode) -> Iterator[Row]:
+    yield {**_common(episode), "tokens": episode.usage.tokens}
+
+
+def _seats(episode: Episode) -> Iterator[Row]:
+    if episode.record is None:
+        return
+    common, rounds, roles = _common(episode), replay(episode.record), dict(episode.run.player.roles)
+    for seat in range(episode.n):
+        yield {
+            **common,
+            "seat": seat,
+            "model": roles.get(f"seat_{seat}", common["model"]),
+            "seat_meals": rounds[-1].after.meals[seat] if rounds else 0,
+            "seat_lost_turns": sum(round.turns[seat].outcome is Outcome.LOST for round in rounds),
+            "seat_tokens": episode.usage.seats[seat] if episode.usage.seats else None,
+        }
+
+
+def _turns(episode: Episode) -> Iterator[Row]:
+    if episode.record is None:
+        return
+    common, roles = _common(episode), dict(episode.run.player.roles)
+    for round in replay(episode.record):
+        for seat, turn in enumerate(round.turns):
+            action = turn.reading.action
+            yield {
+                **common,
+                "seat": seat,
+                "model": roles.get(f"seat_{seat}", common["model"]),
+                "round": round.number,
+                "reading": str(turn.reading.kind),
+                "action": None if action is None else str(action),
+                "outcome": str(turn.outcome),
+                "ate": ate(turn),
+                "left": round.after.held[seat] == seat,
+                "right": round.after.held[(seat + 1) % episode.n] == seat,
+            }

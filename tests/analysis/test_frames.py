@@ -1,0 +1,68 @@
+"""Tidy data frames of games, and how a comparison shows itself in a notebook."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from inspect_ai.log import write_eval_log
+
+from inspect_dining import frame
+from inspect_dining.analysis import compare, read
+from inspect_dining.errors import BadInput
+from inspect_dining.scorers.catalogue import SCORES
+from inspect_dining.table import Rules
+from tests.analysis.made import log, run, sample
+
+RULES = Rules(n=3, rounds=8)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("logs")
+    for player in ("odd_even", "random"):
+        write_eval_log(run(f"dining/{player}", player, RULES, 3), folder / f"{player}.eval")
+    down = log("dining/down", [sample(None, "n03-s0-e000", RULES, error="down")], rounds=8)
+    write_eval_log(down, folder / "down.eval")
+    return folder
+
+
+def test_a_row_is_a_game_a_seat_or_a_turn_with_the_ten_scores_of_its_game(logs: Path) -> None:
+    episodes = read([logs]).episodes
+    played = [episode for episode in episodes if episode.record is not None]
+    games, seats, turns = (frame(logs, by=by) for by in ("game", "seat", "turn"))
+    assert len(games) == len(episodes) == 7
+    assert len(seats) == 3 * len(played)
+    assert len(turns) == sum(3 * len(episode.record.rounds) for episode in played if episode.record)
+    for rows in (games, seats, turns):
+        assert set(SCORES) <= set(rows.columns)
+    for episode in played:
+        mine = seats[(seats["sample"] == episode.sample) & (seats["model"] == episode.run.player.model)]
+        assert tuple(mine["seat_meals"]) == episode.terms.meals
+        assert set(mine["efficiency"]) == {episode.scores["efficiency"]}
+    assert turns["ate"].sum() == seats["seat_meals"].sum() == games["meals"].sum()
+    assert games["efficiency"].isna().sum() == 1, "a game without a record has no score, and no 0"
+    assert set(games["status"]) == {"scored", "errored"}
+
+
+def test_several_logs_make_one_frame_and_an_unknown_row_is_refused(logs: Path) -> None:
+    assert len(frame([logs / "odd_even.eval", logs / "random.eval"])) == 6
+    with pytest.raises(BadInput, match="give game, seat or turn"):
+        frame(logs, by="round")  # type: ignore[arg-type]
+
+
+def test_a_comparison_prints_shows_and_plots_itself(logs: Path, tmp_path: Path) -> None:
+    found = compare(read([logs / "odd_even.eval", logs / "random.eval"]), ladder_episodes=2)
+    assert "A dining/odd_even" in str(found)
+    assert "\x1b" not in str(found)
+    html = found._repr_html_()
+    assert "A dining/odd_even" in html
+    assert "<b>Table 1.</b>" in html
+    for what in ("efficiency", "deadlock", "survival", "seats", "contrasts"):
+        picture = found.plot(what)
+        assert picture._repr_html_().startswith("<svg")
+        picture.save(tmp_path / f"{what}.svg")
+        assert ElementTree.parse(tmp_path / f"{what}.svg").getroot().tag.endswith("svg")
+    with pytest.raises(BadInput, match="There is no figure 'meals'"):
+        found.plot("meals")
+    with pytest.raises(BadInput, match=r"must end in \.svg or \.pdf"):
+        found.plot().save(tmp_path / "x.png")
