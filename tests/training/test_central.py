@@ -9,6 +9,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Rules, episode_seed
 from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.learn import central
 from inspect_dining.training.learn.central import Central, check
 from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.counterfactual import action_values, generalised
@@ -48,9 +49,9 @@ def test_until_the_critic_is_taught_the_groups_mean_stands_in(seated: Dinner) ->
 @pytest.mark.parametrize("kind", ["critic", "counterfactual"])
 def test_every_turn_gets_the_credit_of_its_own_seat_and_round(seated: Dinner, kind: Kind) -> None:
     """Turns, rounds and games are put in order three times on the way; each would show here."""
-    central, choices, rows = source(seated, kind), Choices(seated.policy.prompts), PlainRows(seated.policy, 65536)
-    central.assign(groups(seated, 0))
-    value = central.critic.value
+    credit, choices, rows = source(seated, kind), Choices(seated.policy.prompts), PlainRows(seated.policy, 65536)
+    credit.assign(groups(seated, 0))
+    value = credit.critic.value
     played = groups(seated, 1)
     # The critic learns from these games only after they have got their credit.
     expected = []
@@ -64,11 +65,24 @@ def test_every_turn_gets_the_credit_of_its_own_seat_and_round(seated: Dinner, ki
                 pi = choices.logps(rows, [turn.prompt])[0].exp().numpy()
                 own = q[k, seat, alone.actions[k, seat]] - float((pi * q[k, seat]).sum())
                 expected.append(own if kind == "counterfactual" else team[k, seat])
-    made = central.assign(played)
+    made = credit.assign(played)
     flat = [value for group in made.advantages for episode in group for value in episode]
     assert flat == pytest.approx(expected, abs=1e-6)
     assert max(map(abs, flat)) > 1e-6
     assert set(made.row) == {"explained", "credit_spread", "critic_error"}
+
+
+def test_every_process_teaches_its_critic_the_games_of_all(seated: Dinner, monkeypatch: pytest.MonkeyPatch) -> None:
+    played = groups(seated, 0)
+    whole = [(e.record.to_json(), r) for g in played for e, r in zip(g.episodes, g.rewards, strict=True)]
+    monkeypatch.setattr(central, "gather_object", lambda own: whole)
+    tables = play_again([played[0].episodes[0].record])
+    values = []
+    for share in (played[:1], played[1:], []):
+        process = source(seated, "critic")
+        process.assign(share)
+        values.append(process.critic.value(tables.before, tables.horizon, tables.rules).tolist())
+    assert values[0] == values[1] == values[2] != [0.0] * len(values[0])
 
 
 @pytest.mark.parametrize(
@@ -86,11 +100,11 @@ def test_what_does_not_go_together_is_refused_in_a_sentence(changes: dict[str, o
 
 
 def test_the_plain_critic_serves_sequential_order_too(seated: Dinner) -> None:
-    central = source(seated, "critic")
+    credit = source(seated, "critic")
     for step in range(2):
         plays = [Play(Rules(3, 4, order="sequential"), 7, f"{step}/{m}") for m in range(2)]
         episodes = tuple(seated.play(plays))
-        made = central.assign([Group("g", episodes, (0.25, 0.5))]).advantages
+        made = credit.assign([Group("g", episodes, (0.25, 0.5))]).advantages
     assert [len(episode) for episode in made[0]] == [len(episode.turns) for episode in episodes]
 
 

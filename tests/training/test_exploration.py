@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from inspect_dining.philosophers.tokens import Ids
+from inspect_dining.training.learn import exploration
 from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.exploration import Explore, pay
 from inspect_dining.training.learn.objective import Pair
@@ -21,6 +22,12 @@ def pairs(dinner: Dinner) -> list[Pair]:
     views = dinner.policy.prompts.encode([f"Round {'1' * i} of 30." for i in (1, 3, 2)])
     met = [(0, 5, 0.5), (0, 6, 0.25), (1, 5, 1.0), (2, 7, 0.125)]
     return [Pair(views[i], (reply,), (-1.0,), 0.0, share) for i, reply, share in met]
+
+
+@pytest.fixture(autouse=True)
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bonus is paid however evenly a random model chooses."""
+    monkeypatch.setattr(exploration, "ENOUGH", 2.0)
 
 
 @pytest.mark.parametrize("micro_tokens", [1, 65536])
@@ -75,6 +82,19 @@ def test_what_it_returns_is_the_mean_entropy_of_the_turns(seated: Dinner) -> Non
     assert all(0 < h <= log(6) for h in alone)
     assert pay(rows, bonus, given) == pytest.approx(mean)
     assert pay(rows, bonus, []) == 0
+
+
+@pytest.mark.parametrize(("enough", "paid"), [(0.999, False), (1.001, True)])
+def test_nothing_is_paid_where_the_entropy_is_enough(
+    seated: Dinner, monkeypatch: pytest.MonkeyPatch, enough: float, paid: bool
+) -> None:
+    """Paid on without an end it drowned what credit there was: all six actions became alike likely."""
+    table, bonus = Table(), Explore(Choices(seated.policy.prompts), 0.1)
+    mean = pay(table, Explore(bonus.choices, 0.0), pairs(seated))
+    table.logits.grad = None
+    monkeypatch.setattr(exploration, "ENOUGH", enough * mean)
+    assert pay(table, bonus, pairs(seated)) == mean
+    assert (table.logits.grad is not None) == paid
 
 
 def test_the_pay_falls_steadily_and_ends() -> None:

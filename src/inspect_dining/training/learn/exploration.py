@@ -5,8 +5,10 @@ An entropy bonus over all tokens of a reply also pays for replies that nobody ca
     H = - sum over the six actions of pi(a | view) log pi(a | view)          in nats, at most log 6
 
 where pi is the distribution over the six tools given that one is called (`choices`), so that no probability outside of
-them moves. Views weigh as the turns do that met them. The coefficient falls to 0 (`schedule.explore`), and what the
-policy then settles on is left to the reward. (Entropy as exploration: Williams and Peng 1991; Mnih et al. 2016.)
+them moves. Views weigh as the turns do that met them. It is paid only while their mean H is below `ENOUGH`: credit by
+replay is small, and would otherwise be drowned until every action is as likely as any. The coefficient falls to 0
+(`schedule.explore`), and what the policy then settles on is left to the reward. Entropy as exploration: Williams and
+Peng 1991; Mnih et al. 2016.
 """
 
 from collections.abc import Sequence
@@ -18,6 +20,9 @@ from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.objective import Pair
 from inspect_dining.training.learn.scoring import Rows, climb
+
+ENOUGH = 0.8
+"""Nats of mean entropy at which the bonus ends; log 6 is 1.79."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,10 @@ def pay(rows: Rows, given: Explore, pairs: Sequence[Pair], device: torch.device 
     logps = given.choices.logps(rows, prompts, device)
     entropy = -(logps.exp() * logps).sum(1, keepdim=True)
     share = torch.tensor([shares[prompt] for prompt in prompts], dtype=torch.float64, device=device)[:, None]
+    mean = float((share * entropy).sum() / share.sum())
+    if mean >= ENOUGH:
+        return mean
     # The slope of H by the unnormalised log-probability of a name is -pi (log pi + H).
     slope = -logps.exp() * (logps + entropy)
     climb(rows, given.choices.pairs(prompts), (given.coefficient * share * slope).flatten())
-    return float((share * entropy).sum() / share.sum())
+    return mean
