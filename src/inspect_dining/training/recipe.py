@@ -132,9 +132,9 @@ class Recipe(_Checked):
     """Whether advantages are divided by the group's spread."""
     credit: Literal["group", "critic", "counterfactual"] = "group"
     """What a turn is worth: by its group's mean, by a central critic, or by that critic and replay."""
-    critic_memory: int = Field(default=16, ge=1)
+    critic_memory: int = Field(default=6, ge=1)
     """From how many of the latest steps the critic is taught."""
-    critic_updates: int = Field(default=8, ge=1)
+    critic_updates: int = Field(default=12, ge=1)
     """The critic's updates after a step."""
     critic_batch: int = Field(default=512, ge=1)
     """Tables in one of them."""
