@@ -5,6 +5,7 @@ LIMITS = {
     "episodes": (1, 10_000),
     "rounds": (3, 1_000),
     "patience": (1, 1_000),
+    "talk": (0, 100),
     "seed": (0, 2**63 - 1),
 }
 """The least and the most of each number, by its name."""

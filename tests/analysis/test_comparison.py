@@ -285,7 +285,9 @@ def test_a_baseline_is_contrasted_with_every_other_model_and_comes_first() -> No
         ({"shaping": "proportional"}, "reward is paper.* and proportional in"),
         ({"prompt": "f00"}, "prompt is 1920721c in .* and f00 in"),
         ({"version": "2-A"}, "version is 1-A in .* and 2-A in"),
-        ({"talk": 2}, "talk is not set in .* and 2 in"),
+        ({"toasts": 2}, "toasts is not set in .* and 2 in"),
+        ({"rules": Rules(n=3, rounds=12, talk=2)}, "talk is 0 in .* and 2 in"),
+        ({"rules": Rules(n=3, rounds=12, sight="neighbours")}, "sight is local in .* and neighbours in"),
     ],
 )
 def test_unequal_games_are_refused_with_what_differs_or_kept_apart(there: dict[str, object], difference: str) -> None:

@@ -12,7 +12,8 @@ from inspect_dining.audit.ladder import Played, games, group_chance, ladder, no_
 from inspect_dining.scorers.shaping import Shaping, shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.statistics import estimate
-from inspect_dining.table import SCRIPTED, Rules, episode_seed, play
+from inspect_dining.table import Rules, episode_seed, play
+from inspect_dining.table.players import players_under
 
 PATIENT = [Rules(5, 30, patience=1), Rules(5, 30, patience=3)]
 MEALS = Shaping("meals", lambda t: float(t.eaten))
@@ -47,7 +48,7 @@ NEAR = ("wary", "even_odd", "courteous")
 def test_the_ladder_stands_in_order_of_efficiency_with_every_player_under_both_patiences() -> None:
     rungs = ladder(PATIENT, shaping("paper"), 40)
     first = rungs[::2]
-    assert {rung.player for rung in first} == set(SCRIPTED)
+    assert {rung.player for rung in first} == set(players_under(PATIENT[0]))
     assert [rung.player for rung in rungs[1::2]] == [rung.player for rung in first]
     assert [rung.rules.patience for rung in rungs[:2]] == [1, 3]
     means = [rung.scores["efficiency"].mean or 0.0 for rung in first]

@@ -24,7 +24,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping, paper, proportional, shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table import Record, Rules, play
-from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.players import players_under
 from inspect_dining.table.rules import Order
 from tests.audit import shapings
 from tests.table.dinners import records
@@ -79,7 +79,7 @@ def test_no_play_under_any_rules_leaves_the_bounds(record: Record) -> None:
     _stays_within(record)
 
 
-@pytest.mark.parametrize("player", SCRIPTED)
+@pytest.mark.parametrize("player", players_under(Rules(5)))
 @pytest.mark.parametrize("order", ["simultaneous", "sequential"])
 def test_no_scripted_player_leaves_the_bounds(player: str, order: Order) -> None:
     for n, rounds, seed in product((2, 3, 5), (4, 9, 14), range(5)):

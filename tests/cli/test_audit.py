@@ -10,7 +10,8 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from inspect_dining.cli.main import main
-from inspect_dining.table import SCRIPTED
+from inspect_dining.table import Rules
+from inspect_dining.table.players import players_under
 
 
 def run(*arguments: str, columns: int = 80) -> Result:
@@ -105,7 +106,7 @@ def test_the_ladder_shows_both_patiences_and_all_ten_scores() -> None:
         assert score in printed
     assert printed.index("wave") < printed.index("odd_even") < printed.index("hierarchy")
     rungs = json.loads(run("ladder", "--episodes", "20", "--json").output)["rungs"]
-    assert len(rungs) == 2 * len(SCRIPTED)
+    assert len(rungs) == 2 * len(players_under(Rules(5)))
     assert {rung["rules"]["patience"] for rung in rungs} == {1, 3}
     assert set(rungs[0]["scores"]["jain"]) == {"mean", "low", "high"}
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 
 from inspect_dining.table import Coin, scripted
+from inspect_dining.table.strategies import seat_of
 from tests.loopback import Loopback
 from tests.providers.wires import Asked, Call, Json, Say, Wire
 
@@ -82,7 +83,7 @@ class Failing:
 
     def __call__(self, asked: Asked) -> Say | Fault:
         """Answers well or badly. A seat waits for its answer, so that no two threads count for the same one."""
-        turn = (asked.view.seat, asked.view.round)
+        turn = (seat_of(asked.view), asked.view.round)
         time, self._requests[turn] = self._requests[turn], self._requests[turn] + 1
         if turn in self._faults and (self._times is None or time in self._times):
             return self._faults[turn]
@@ -102,7 +103,7 @@ class Gate:
     @contextmanager
     def turn(self, asked: Asked) -> Iterator[None]:
         """Waits for a seat's turn to be answered; whoever answers it does so within."""
-        number, place = asked.view.round, self._places[asked.view.seat]
+        number, place = asked.view.round, self._places[seat_of(asked.view)]
         with self._news:
             self._asked[number] += 1
             self._news.notify_all()

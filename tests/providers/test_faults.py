@@ -15,6 +15,7 @@ from inspect_ai.model import ModelCost, ModelInfo, set_model_info
 
 from inspect_dining.table import Rules
 from inspect_dining.table.rules import Order
+from inspect_dining.table.strategies import seat_of
 from tests.providers.conftest import Serve
 from tests.providers.dinners import CHAT, Options, connect, dine, record, sample, samples, undisturbed, unscored
 from tests.providers.server import Failing, Fault, Gate, player, refusal
@@ -81,7 +82,7 @@ def test_a_seat_waits_as_long_as_the_server_asks(serve: Serve, tmp_path: Path) -
 
 def turn_of(asked: Asked) -> tuple[int, int]:
     """The seat and the round of a request."""
-    return asked.view.seat, asked.view.round
+    return seat_of(asked.view), asked.view.round
 
 
 def cut_after(of: EvalSample, rules: Rules, rounds: int) -> str:

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from inspect_dining.table import Rules
 from inspect_dining.table.moves import READINGS
+from inspect_dining.table.strategies import seat_of
 from tests.providers.conftest import Serve
 from tests.providers.dinners import CHAT, connect, dine, record, sample, samples, unscored
 from tests.providers.server import Failing, Fault
@@ -109,7 +110,7 @@ def test_a_turn_lost_in_any_way_in_any_round_leaves_a_conversation_that_a_strict
     rounds = len(kinds) + 1
 
     def say(asked: Asked) -> Say:
-        shift = asked.view.round - 1 + (asked.view.seat * (asked.view.round + 1))
+        shift = asked.view.round - 1 + (seat_of(asked.view) * (asked.view.round + 1))
         return kinds[shift % len(kinds)]
 
     log = dine(connect(serve(say, wire()), model), Rules(2, rounds), tmp_path, memory="chat")

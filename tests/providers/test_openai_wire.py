@@ -11,6 +11,7 @@ from inspect_dining.philosophers.prompts import TOOLS, observation, system_promp
 from inspect_dining.solvers.seat import EXTRA_CALL
 from inspect_dining.table import Action, Kind, Outcome, Reading, Rules, replay, see
 from inspect_dining.table.moves import CODES
+from inspect_dining.table.strategies import seat_of
 from tests.providers.conftest import Serve
 from tests.providers.dinners import calls, connect, dine, record, sample, samples, undisturbed
 from tests.providers.server import Fault, Gate, player
@@ -232,7 +233,7 @@ def test_tokens_are_counted_for_every_seat(serve: Serve, tmp_path: Path) -> None
     """Usage that is keyed by model alone melts all seats of one model into one number."""
 
     def say(asked: Asked) -> Say:
-        return Say((Call("think"),), tokens=(100 * (asked.view.seat + 1), asked.view.round))
+        return Say((Call("think"),), tokens=(100 * (seat_of(asked.view) + 1), asked.view.round))
 
     eaten = sample(dine(connect(serve(say)), Rules(3, 4), tmp_path))
     usage = {role: (used.input_tokens, used.output_tokens) for role, used in eaten.role_usage.items()}

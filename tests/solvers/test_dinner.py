@@ -13,9 +13,11 @@ from inspect_ai.log import read_eval_log
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, get_model, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from inspect_dining.table import SCRIPTED, Rules, View, episode_seed, parse, play, replay, see
+from inspect_dining.table import Rules, View, episode_seed, parse, play, replay, see
 from inspect_dining.table.narration import account, happened
+from inspect_dining.table.players import players_under
 from inspect_dining.table.record import RECORD
+from inspect_dining.table.strategies import seat_of
 from inspect_dining.tasks import philosophers
 from tests.solvers.harness import Talker, calls, left_first, record_of, records_of, run, run_all, samples, says, score
 
@@ -29,7 +31,7 @@ def test_every_player_plays_under_inspect_the_game_it_plays_without(tmp_path: Pa
         for ties in ("random", "rotate", "lowest")
     ]
     few = ["random", "wave"]
-    rest = [name for name in SCRIPTED if name not in few]
+    rest = [name for name in players_under(Rules(5)) if name not in few]
     for options, names in ((tables, few), (tables[:1] + tables[-1:], rest)):
         tasks = [philosophers(n=3, episodes=1, rounds=4, **o) for o in options]  # type: ignore[arg-type]
         logs = run_all(tasks, [f"dining/{name}" for name in names], tmp_path, log_realtime=False)
@@ -96,10 +98,10 @@ def test_replies_in_reverse_order_give_the_same_record(tmp_path: Path) -> None:
     """Ties and turns must not go to whoever answers first."""
 
     def reply(view: View, _: object) -> ModelOutput:
-        return calls("pick_up_left" if (view.round + view.seat) % 3 else "pick_up_right")
+        return calls("pick_up_left" if (view.round + seat_of(view)) % 3 else "pick_up_right")
 
-    forward = Talker(reply, lambda view: 0.004 * view.seat)
-    backward = Talker(reply, lambda view: 0.004 * (view.n - view.seat))
+    forward = Talker(reply, lambda view: 0.004 * seat_of(view))
+    backward = Talker(reply, lambda view: 0.004 * (view.n - seat_of(view)))
     logs = [run(philosophers(n=5, episodes=1, rounds=5), t.model(), tmp_path) for t in (forward, backward)]
     assert records_of(logs[0]) == records_of(logs[1])
     assert [v.seat for v in forward.views()[:5]] == [0, 1, 2, 3, 4]
@@ -124,7 +126,7 @@ def test_no_prompt_holds_anything_of_its_own_round(tmp_path: Path) -> None:
         record = record_of(samples(log)[0])
         for round_ in replay(record):
             for view in (v for v in talker.views() if v.round == round_.number):
-                assert view == see(round_.seen[view.seat], view.seat, record.rules)
+                assert view == see(round_.seen[seat_of(view)], seat_of(view), record.rules)
 
 
 def test_a_cached_run_repeats_and_seats_never_share_a_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

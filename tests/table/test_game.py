@@ -5,6 +5,7 @@ from hypothesis import given
 
 from inspect_dining.table import SCRIPTED, Action, Game, Reading, Record, Rules, View, play, replay
 from inspect_dining.table.moves import READINGS
+from inspect_dining.table.talk import Exchange
 from tests.table.dinners import dinner, feed, records, sentence
 
 THREE = Rules(n=3, rounds=9, patience=3)
@@ -13,9 +14,13 @@ THREE = Rules(n=3, rounds=9, patience=3)
 @given(records())
 def test_replay_gives_the_game_that_was_played(record: Record) -> None:
     """A replay that differs from the game would score what nobody played."""
-    game = Game(record.rules, record.seed)
-    seen, tables = [], []
-    for codes in record.rounds:
+    game = Game(record.rules, record.seed, record.donor)
+    seen, tables, exchange = [], [], Exchange()
+    for number, codes in enumerate(record.rounds):
+        said = iter(record.messages[number] if record.messages else ())
+        while game.to_speak:
+            exchange = next(said) if game.to_speak[0] == 0 else exchange
+            game.speak([exchange[seat] for seat in game.to_speak])
         closed = False
         while not closed:
             seen += [(seat, game.table) for seat in game.to_move]

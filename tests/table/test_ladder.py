@@ -1,10 +1,13 @@
 """The ladder: how the scripted players do at five seats, to the last meal."""
 
+from itertools import product
 from statistics import fmean, pvariance
+from typing import get_args
 
 import pytest
 
 from inspect_dining.table import SCRIPTED, Rules, play, replay
+from inspect_dining.table.rules import Order, Release
 
 EPISODES = 100
 LADDER: dict[tuple[int, int], dict[str, tuple[int, int, float]]] = {
@@ -75,12 +78,22 @@ for 30 rounds mean variance and the share of deadlocks."""
 def test_the_players_do_what_they_did(rounds: int, patience: int) -> None:
     """A baseline that drifts makes every comparison with it a comparison of versions."""
     found = {}
-    for name in SCRIPTED:
+    for name in LADDER[rounds, patience]:
         records = [play(Rules(n=5, rounds=rounds, patience=patience), name, seed) for seed in range(EPISODES)]
         meals = [replay(record)[-1].after.meals for record in records]
         deadlocks = sum(record.deadlocked for record in records)
         found[name] = (deadlocks, sum(map(sum, meals)), round(fmean(map(pvariance, meals)), 4))
     assert found == LADDER[rounds, patience]
+
+
+def test_every_player_is_on_the_ladder_or_talks_and_is_lehmann_rabin_without_talk() -> None:
+    """A talker that played its own way without talk would have no silent level to compare with."""
+    talkers = {name for name, player in SCRIPTED.items() if player.say is not None}
+    assert talkers == set(SCRIPTED) - set(LADDER[30, 1])
+    for name in talkers:
+        for order, release in product(get_args(Order), get_args(Release)):
+            rules = Rules(n=5, rounds=12, order=order, release=release)
+            assert play(rules, name, 3) == play(rules, "lehmann_rabin", 3)
 
 
 @pytest.mark.parametrize(("rounds", "name"), ELSEWHERE)

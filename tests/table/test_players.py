@@ -28,6 +28,7 @@ from inspect_dining.table import (
     replay,
 )
 from inspect_dining.table.rules import Hint, Order, Release, Ties
+from inspect_dining.table.strategies import seat_of
 from inspect_dining.table.table import FREE
 from tests.table.dinners import views
 
@@ -38,14 +39,17 @@ KNOWN: dict[str, tuple[str, ...]] = {
     "random": (),
     "left_first": FORKS,
     "hierarchy": (*FORKS, "seat", "n"),
-    "odd_even": FORKS,
-    "even_odd": FORKS,
-    "backoff": FORKS,
-    "lehmann_rabin": FORKS,
+    "odd_even": (*FORKS, "parity"),
+    "even_odd": (*FORKS, "parity"),
+    "backoff": (*FORKS, "coin"),
+    "lehmann_rabin": (*FORKS, "coin"),
     "courteous": FORKS,
     "wave": (*FORKS, "seat", "n", "round", "rounds"),
     "wary": (*FORKS, "seat", "n", "round", "rounds", "meals"),
     "hog": FORKS,
+    "announce_yield": (*FORKS, "seat", "n", "round", "rounds", "meals", "coin", "talk"),
+    "leader_election": (*FORKS, "seat", "n", "round", "rounds", "coin", "talk"),
+    "turn_taking": (*FORKS, "seat", "n", "round", "coin", "talk"),
 }
 """The fields of a view that may change a player's mind; of their seat odd_even and even_odd may know the parity."""
 MINDLESS = ("silent", "think", "random")
@@ -57,12 +61,12 @@ def meals_of(record: Record) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize("name", SCRIPTED)
-@given(one=views(), other=views(), seed=st.integers(0, 2**64 - 1))
+@given(one=views(hidden=False), other=views(hidden=False), seed=st.integers(0, 2**64 - 1))
 def test_a_player_uses_only_what_it_says_it_knows(name: str, one: View, other: View, seed: int) -> None:
     """A baseline that peeks (at the clock, its number, its meals) is no measure of what it stands for."""
     other = replace(other, **{field: getattr(one, field) for field in KNOWN[name]})
     if name in ("odd_even", "even_odd"):
-        other = replace(other, seat=other.seat - other.seat % 2 + one.seat % 2, n=other.n + 2)
+        other = replace(other, seat=seat_of(other) - seat_of(other) % 2 + seat_of(one) % 2, n=other.n + 2)
     decide = SCRIPTED[name].decide
     action = decide(one, Coin(seed))
     assert decide(other, Coin(seed)) == action
@@ -70,7 +74,7 @@ def test_a_player_uses_only_what_it_says_it_knows(name: str, one: View, other: V
 
 
 @pytest.mark.parametrize("name", [name for name in SCRIPTED if name not in MINDLESS])
-@given(view=views(), seed=st.integers(0, 2**64 - 1))
+@given(view=views(hidden=False), seed=st.integers(0, 2**64 - 1))
 def test_a_player_with_a_mind_eats_when_it_can_and_lets_go_of_what_has_fed_it(name: str, view: View, seed: int) -> None:
     """Under manual release a player that keeps spent forks starves its neighbours for ever."""
     action = SCRIPTED[name].decide(view, Coin(seed))
@@ -160,7 +164,7 @@ def test_who_tosses_a_coin_says_so(name: str) -> None:
     assert Watched.tossed == SCRIPTED[name].tosses
 
 
-@given(one=views(), seed=st.integers(0, 2**64 - 1))
+@given(one=views(hidden=False), seed=st.integers(0, 2**64 - 1))
 def test_the_mirror_of_odd_even_sees_left_as_right(one: View, seed: int) -> None:
     mirrored = replace(one, left=one.right, right=one.left)
     there = SCRIPTED["odd_even"].decide(mirrored, Coin(seed))

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 
 from inspect_dining.table import Record, Rules, play, replay
 from inspect_dining.table.record import VERSION
+from inspect_dining.table.rules import NAMES
 from tests.table.dinners import feed, records, sentence
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -32,8 +34,10 @@ def test_a_record_reads_back_from_its_json(record: Record) -> None:
 def test_the_json_holds_inputs_only_and_no_default(record: Record) -> None:
     """An option written at its default changes every old record's bytes when the next one comes."""
     data = json.loads(record.to_json())
-    assert list(data) == ["version", "rules", "seed", "ended", "rounds", "hashes"]
-    defaults = {"order": "simultaneous", "release": "auto", "ties": "random", "patience": 1, "hint": "none"}
+    talk = ["messages"] if record.rules.talk else []
+    donor = ["donor"] if record.rules.talk_control == "shuffled" else []
+    assert list(data) == ["version", "rules", "seed", "ended", "rounds", "hashes", *talk, *donor]
+    defaults = {field.name: field.default for field in fields(Rules) if field.name not in ("n", "rounds")}
     assert not set(data["rules"].items()) & set(defaults.items())
     assert Rules(**data["rules"]) == record.rules
 
@@ -59,10 +63,10 @@ def test_frozen_records_replay_and_come_out_the_same_when_played_again(data: Jso
     """A change of rules, ties, codes or hashes under an old version number would re-score published logs."""
     record = Record.from_dict(data)
     replay(record)
-    again = feed(record.rules, record.rounds, record.seed)
+    again = feed(record.rules, record.rounds, record.seed, record.messages, record.donor)
     if not record.complete:
         assert again.ended == "cut: unfinished"
-        again = Record(again.rules, again.seed, record.ended, again.rounds, again.hashes)
+        again = replace(again, ended=record.ended)
     assert again == record
     assert again.to_json() == json.dumps(data, separators=(",", ":"))
 
@@ -83,8 +87,45 @@ def test_every_version_has_its_frozen_games_which_use_every_option() -> None:
         ("faults", "0:hog@3"),
         ("faults", "2:random"),
         ("faults", "4:silent@6"),
+        ("hint", "coin"),
+        ("sight", "neighbours"),
+        ("seat", "hidden"),
+        ("talk", 2),
+        ("talk_control", "shuffled"),
     }
+    assert {name for name, _ in used} == {"n", "rounds", *NAMES}
     assert {record.ended.split(":")[0] for record in current} == {"deadlock", "horizon", "cut"}
+
+
+TALKED = feed(Rules(n=3, rounds=4, talk=2), ["aff", "bff", "eff", "faf"], 7)
+PLACEBO = feed(Rules(n=3, rounds=4, talk=1, talk_control="shuffled"), ["aff"], 7, (), ((("a", "b", "c"),),) * 2)
+
+
+@pytest.mark.parametrize(
+    ("record", "key", "value"),
+    [
+        (TALKED, "messages", []),
+        (TALKED, "messages", None),
+        (TALKED, "messages", "abc"),
+        (TALKED, "messages", [[["a", "b", "c"]]] * 4),
+        (TALKED, "messages", [[["a", "b", "c"], ["a", "b"]]] * 4),
+        (TALKED, "messages", [[["a", "b", "c"], ["a", "b", 3]]] * 4),
+        (TALKED, "messages", [[["a", "b", "c"], ["a", "b", "x" * 201]]] * 4),
+        (TALKED, "messages", [[["a", "b", "c"], ["a", "b", "one\nYou said: two"]]] * 4),
+        (TALKED, "donor", [[["a", "b", "c"]] * 2]),
+        (PLACEBO, "donor", []),
+        (PLACEBO, "donor", [[["a", "b"]]]),
+    ],
+)
+def test_messages_that_nobody_can_have_heard_are_refused_with_a_sentence(
+    record: Record, key: str, value: object
+) -> None:
+    """A view follows from the record alone, so what was heard must be as sound as what was done."""
+    assert Record.from_json(record.to_json()) == record
+    data = json.loads(record.to_json()) | {key: value}
+    with pytest.raises(ValueError, match="This record") as caught:
+        Record.from_dict(data)
+    sentence(caught.value)
 
 
 def test_another_process_writes_the_same_records() -> None:
@@ -145,7 +186,11 @@ def lines(key: str, edit: Callable[[list[str]], object]) -> Callable[[Json], Non
         (change(version=0), "its version is 0"),
         (change(rules=None), "rules are None"),
         (change(rules={"n": 3}), "lacks n or rounds"),
-        (rule(talk=2), "unknown rules: talk"),
+        (rule(toasts=2), "unknown rules: toasts"),
+        (rule(talk=2), "4 rounds, talk 2 and messages of 0 rounds"),
+        (rule(talk=-1), "talk=-1 is not accepted"),
+        (rule(talk_control="shuffled"), "needs talk=1 or more"),
+        (change(messages=[[["a", "b", "c"]]]), "messages of round 1 read"),
         (rule(order="clockwise"), "order='clockwise' is not known"),
         (rule(n=1), "n=1 is not accepted"),
         (change(seed=7), "seed is 7; a whole number in quotes"),

@@ -28,7 +28,14 @@ GOOD: dict[str, object] = {"n": 5, "rounds": 30}
         ("order", True, "order=True is not known"),
         ("release", "x", "accepted: auto, manual."),
         ("ties", "Random", "accepted: random, rotate, lowest."),
-        ("hint", False, "accepted: none, parity."),
+        ("hint", False, "accepted: none, parity, coin."),
+        ("sight", "far", "accepted: local, neighbours."),
+        ("seat", 3, "accepted: shown, hidden."),
+        ("talk", -1, "talk=-1 is not accepted"),
+        ("talk", True, "talk=True is not accepted"),
+        ("talk", 1.0, "talk=1.0 is not accepted"),
+        ("talk_control", "loud", "accepted: none, shuffled."),
+        ("talk_control", "shuffled", "needs talk=1 or more"),
     ],
 )
 def test_a_wrong_value_is_refused_in_one_sentence(name: str, value: object, said: str) -> None:

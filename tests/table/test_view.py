@@ -23,7 +23,7 @@ def test_every_view_of_a_game_reads_back_and_shows_only_its_own_seat(record: Rec
     n = record.rules.n
     for round in replay(record):
         for seat, table in enumerate(round.seen):
-            view = see(table, seat, record.rules)
+            view = see(table, seat, record.rules, record.seed)
             assert parse(render(view)) == view
             assert (view.round, view.meals, view.last) == (round.number, table.meals[seat], table.last[seat])
             for fork, shown in ((seat, view.left), ((seat + 1) % n, view.right)):

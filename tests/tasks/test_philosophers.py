@@ -86,7 +86,7 @@ def test_sizes_come_as_lists_commas_or_single_values(n: object) -> None:
         ({"release": "never"}, "release='never' is not known; accepted: auto, manual"),
         ({"ties": "high"}, "ties='high' is not known; accepted: random, rotate, lowest"),
         ({"patience": 0}, "patience=0 is not accepted"),
-        ({"hint": "seat"}, "hint='seat' is not known; accepted: none, parity"),
+        ({"hint": "seat"}, "hint='seat' is not known; accepted: none, parity, coin"),
         ({"memory": "talk"}, "memory='talk' is not accepted"),
         ({"memory": -1}, "memory=-1 is not accepted"),
         ({"memory": True}, "memory=True is not accepted"),
@@ -101,8 +101,7 @@ def test_sizes_come_as_lists_commas_or_single_values(n: object) -> None:
         ({"philosopher": "nowhere:graph"}, "cannot be imported"),
         ({"philosopher": 7}, "philosopher=7"),
         ({"episode": 3}, "has no argument 'episode'. Did you mean episodes?"),
-        ({"talk": 1}, "has no argument 'talk'. Accepted: n, episodes, rounds"),
-        ({"sight": "local"}, "has no argument 'sight'"),
+        ({"toasts": 1}, "has no argument 'toasts'. Accepted: n, episodes, rounds"),
     ],
 )
 def test_what_is_not_accepted_gets_one_sentence(arguments: dict[str, object], told: str) -> None:

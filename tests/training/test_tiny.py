@@ -34,7 +34,7 @@ def test_the_whole_prompt_is_at_most_128_tokens_whatever_is_seen(hint: str) -> N
     prompts = Prompts(tiny_tokenizer(rules))
     system = {"role": "system", "content": system_prompt(rules)}
     seen = [
-        View(14, 15, 98, 99, left, right, 12, turn, rules.hint)
+        View(14, 15, 98, 99, left, right, 12, turn, "even" if hint == "parity" else None)
         for turn in [None, *plain_turns()]
         for left in Fork
         for right in Fork

@@ -74,7 +74,7 @@ def test_the_reply_is_the_text_without_the_token_that_ended_it(tokenizer: PreTra
 
 
 def test_the_hint_stands_in_the_prompt() -> None:
-    view = replace(views(5, 1)[2], hint="parity")
+    view = replace(views(5, 1)[2], parity="even")
     prompts = Prompts(tiny_tokenizer(Rules(n=5, hint="parity")))
     (ids,) = prompts.ids([], [observation(view)], TOOLS)
     assert "(an even seat)" in prompts.reply(ids, ())

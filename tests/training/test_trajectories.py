@@ -11,6 +11,7 @@ from inspect_dining.philosophers.prompts import observation, system_prompt
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table.game import play
 from inspect_dining.table.rules import Order, Rules
+from inspect_dining.table.strategies import seat_of
 from inspect_dining.training.learn.art_child import Step
 from inspect_dining.training.learn.art_trajectories import step_of, views
 from inspect_dining.training.learn.objective import Group, group_means, pairs
@@ -31,7 +32,7 @@ def episode(rules: Rules, player: str, seed: int) -> Episode:
     turns = []
     for number, view in enumerate(views(record)):
         reply = tuple(range(1, 2 + (number + seed) % 3))
-        turns.append(Said((100, view.seat, view.round), Reply(reply, (-0.5,) * len(reply), True), number % 4 != 0))
+        turns.append(Said((100, seat_of(view), view.round), Reply(reply, (-0.5,) * len(reply), True), number % 4 != 0))
     return Episode(record, tuple(turns))
 
 

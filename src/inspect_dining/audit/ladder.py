@@ -15,7 +15,7 @@ from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.statistics import Estimate
 from inspect_dining.table.game import play
-from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.players import players_under
 from inspect_dining.table.rules import Rules, episode_seed, sample_id
 
 GROUPS = (3, 8, 16)
@@ -59,7 +59,7 @@ def games(rules: Rules, player: str, episodes: int, seed: int = 0, epoch: int = 
 
 
 def ladder(
-    rules: Sequence[Rules], shaped: Shaping, episodes: int, seed: int = 0, players: Sequence[str] = tuple(SCRIPTED)
+    rules: Sequence[Rules], shaped: Shaping, episodes: int, seed: int = 0, players: Sequence[str] | None = None
 ) -> list[Rung]:
     """Plays every scripted player under each of some rules.
 
@@ -68,14 +68,14 @@ def ladder(
         shaped: The shaping that gives `reward`.
         episodes: Games of each player under each rules, at least 2.
         seed: As in `-T seed=`.
-        players: Their names.
+        players: Their names; None for all that the first rules are made for.
 
     Returns:
         The rungs, the highest mean efficiency under the first rules first; each player's rungs in the order of rules.
     """
     order: list[tuple[float, str]] = []
     rungs: dict[str, list[Rung]] = {}
-    for player in players:
+    for player in players_under(rules[0]) if players is None else players:
         rungs[player] = [_rung(r, player, games(r, player, episodes, seed), shaped) for r in rules]
         order.append((rungs[player][0].scores["efficiency"].mean or 0.0, player))
     best_first = sorted(order, key=lambda pair: -pair[0])

@@ -13,7 +13,7 @@ from inspect_dining.cli.options import as_json as json_option
 from inspect_dining.cli.options import count, refuse_endless, shaped, size
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Throughput, Variance, shaping
-from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.players import SCRIPTED, players_under
 from inspect_dining.table.rules import Rules
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def audit_command(
         played = []
         if episodes:
             rules, groups = Rules(n=n, rounds=rounds), max(1, episodes // _A_GROUP)
-            played = [play_groups(rules, player, episodes, groups, seed) for player in SCRIPTED]
+            played = [play_groups(rules, player, episodes, groups, seed) for player in players_under(rules)]
         for each in shapings:
             audits.append(audit(each, n, rounds))
             rows.append(standings(each, played) if played else [])

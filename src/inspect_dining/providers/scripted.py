@@ -22,6 +22,7 @@ from inspect_dining.dpbench.view import parse as parse_dpbench
 from inspect_dining.errors import BadInput
 from inspect_dining.table.players import scripted
 from inspect_dining.table.rules import Coin, episode_seed
+from inspect_dining.table.talk import donor_seed
 from inspect_dining.table.view import parse
 
 _PLAIN = GenerateConfig()
@@ -49,7 +50,7 @@ class ScriptedAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Answers the latest observation with one tool call, or with none."""
+        """Answers the latest observation with one tool call or with none, and where a message is wanted with that."""
         message = next((m for m in reversed(input) if isinstance(m, ChatMessageUser)), None)
         if message is None:
             raise ValueError(f"dining/{self.player.name} got no observation to answer.")
@@ -58,14 +59,19 @@ class ScriptedAPI(ModelAPI):
         if is_observation(message.text):
             output = self._dpbench(message.text, seed, epoch, int(about.get("round", 0)))
         else:
-            output = self._call(message.text, seed, epoch)
+            key = donor_seed(seed) if about.get("donor") else seed
+            output = self._answer(message.text, key, epoch, about.get("seat"))
         output.usage = ModelUsage(input_tokens=len(input), output_tokens=1, total_tokens=len(input) + 1)
         return output
 
-    def _call(self, text: str, seed: int, epoch: int) -> ModelOutput:
-        """The call with which it answers an observation of the dining philosophers, or none."""
+    def _answer(self, text: str, seed: int, epoch: int, seat: object) -> ModelOutput:
+        """The call with which it answers an observation of the dining philosophers, or none, or its message."""
         view = parse(text)
-        action = self.player.decide(view, Coin(seed, epoch, view.round, view.seat))
+        coin = Coin(seed, epoch, view.round, int(str(view.seat or 0 if seat is None else seat)))
+        if view.talk is not None and view.talk.number:
+            said = self.player.say(view, coin) if self.player.say else ""
+            return ModelOutput.from_content(f"dining/{self.player.name}", said)
+        action = self.player.decide(view, coin)
         if action is None:
             return ModelOutput.from_content(f"dining/{self.player.name}", "I say nothing.")
         return ModelOutput.for_tool_call(f"dining/{self.player.name}", action.value, {}, content="")

@@ -9,6 +9,7 @@ that whatever ends the sample early leaves the true account of the rounds that w
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Generic
 
 import anyio
@@ -20,10 +21,12 @@ from inspect_ai.util import LimitExceededError, span
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.graph import load_philosopher
-from inspect_dining.solvers.games import DinnerGame, PhilosophersGame, R, Told, V
+from inspect_dining.philosophers.prompts import read_prompt
+from inspect_dining.solvers.games import Answer, DinnerGame, PhilosophersGame, R, Told, V
 from inspect_dining.solvers.inspect_private import Card, have_tool_approval
 from inspect_dining.solvers.seat import SOURCE, Asked, ContextOverflow, Lane, Memory, Seat
 from inspect_dining.table.rules import Rules, Split, episode_seed, is_whole
+from inspect_dining.table.view import View
 
 
 @solver
@@ -33,6 +36,7 @@ def dinner(
     rescue: bool = False,
     philosopher: str | None = None,
     split: Split = "test",
+    prompt: str = "default",
 ) -> Solver:
     """Seats one philosopher at every place and plays a game to its end.
 
@@ -45,11 +49,13 @@ def dinner(
         rescue: Whether one unambiguous call in the text counts where there is no native call.
         philosopher: `package.module:name` of a philosopher of one's own (see `philosophers.graph`).
         split: Which family of games a sample id names.
+        prompt: A prompt strategy (see `philosophers.prompts`), or the path of a text file.
 
     Raises:
         BadInput: An argument is not accepted.
     """
     memory = accept_memory(memory)
+    system = read_prompt(prompt, [rules] if isinstance(rules, Rules) else [])
 
     def lay(state: TaskState) -> PhilosophersGame:
         options = state.metadata.get("rules", rules)
@@ -57,18 +63,29 @@ def dinner(
             options = Rules(**options)
         if not isinstance(options, Rules):
             raise BadInput("The dinner has no rules: give them to the solver, or in the metadata of the sample.")
-        return PhilosophersGame(options, episode_seed(split, str(state.sample_id)), rescue)
+        return PhilosophersGame(options, episode_seed(split, str(state.sample_id)), rescue, system, memory == "chat")
 
-    return host(lay, memory, philosopher)
+    return host(lay, memory, philosopher, _heard_instead)
 
 
-def host(lay: Callable[[TaskState], DinnerGame[V, R]], memory: Memory, philosopher: str | None) -> Solver:
+def _heard_instead(game: DinnerGame[View, Answer]) -> DinnerGame[View, Answer] | None:
+    """The game whose messages are heard in a game, where that is another one."""
+    return game.other if isinstance(game, PhilosophersGame) else None
+
+
+def host(
+    lay: Callable[[TaskState], DinnerGame[V, R]],
+    memory: Memory,
+    philosopher: str | None,
+    before: Callable[[DinnerGame[V, R]], DinnerGame[V, R] | None] = lambda game: None,
+) -> Solver:
     """Plays any game that the dinner knows how to play (see `solvers.games`) to its end.
 
     Args:
         lay: Takes the state of a sample and gives its game, ready to begin.
         memory: What a seat remembers.
         philosopher: `package.module:name` of a philosopher of one's own.
+        before: Takes a game and gives one that the same philosophers must play to its end before it, if any.
 
     Raises:
         BadInput: There is no such philosopher.
@@ -80,36 +97,26 @@ def host(lay: Callable[[TaskState], DinnerGame[V, R]], memory: Memory, philosoph
         refuse_message_limit(state, memory, philosopher)
         game = lay(state)
         about: dict[str, str | int] = {"episode": str(state.sample_id), "epoch": state.epoch}
-        seats = [Seat(i, decide, game, about, memory) for i in range(game.n)]
-        stopped = "stopped"
-        failure: Exception | None = None
+        other = before(game)
+        end = _End("stopped")
         first = Card("The game is being played; once it has ended, this card tells all of it.", SOURCE)
         try:
-            async with _table(seats) as table:
-                try:
-                    await _play(game, table, state)
-                except ContextOverflow as overflow:
-                    stopped = str(overflow)
-                    table.abandon()
-                except LimitExceededError as limit:
-                    stopped, failure = f"{limit.type} limit", limit
-                    table.abandon()
-                except Exception as error:  # noqa: BLE001  raised again below, once no seat waits for a reply
-                    stopped, failure = f"error ({type(error).__name__})", error
-                    table.abandon()
-                finally:
-                    # a span logs what changed in the store while it was open; the lanes need not repeat the record
-                    if game.key in state.store:
-                        state.store.delete(game.key)
+            if other is not None:
+                async with span("the game whose messages are heard", type="round"):
+                    end = await _dine(
+                        other, [Seat(i, decide, other, {**about, "donor": 1}, memory) for i in range(other.n)]
+                    )
+            if other is None or other.over:
+                end = await _dine(game, [Seat(i, decide, game, about, memory) for i in range(game.n)], state)
         finally:
-            # also on a cancellation, which no handler above catches
-            state.store.set(game.key, game.record(stopped))
-            account = game.account(stopped)
+            # also on a cancellation, which no handler catches
+            state.store.set(game.key, game.record(end.stopped))
+            account = game.account(end.stopped)
             first.rewrite(account)
             _leave_message(state, account, game.n)
-        if failure is not None:
-            raise failure
-        state.output = ModelOutput.from_content("dinner", game.result(stopped))
+        if end.failure is not None:
+            raise end.failure
+        state.output = ModelOutput.from_content("dinner", game.result(end.stopped))
         return state
 
     return solve
@@ -121,6 +128,41 @@ def _leave_message(state: TaskState, account: str, n: int) -> None:
         return  # one message more would end the sample by its limit
     where = f"Each philosopher's own conversation is in its lane of the transcript, `philosopher 0` to `{n - 1}`."
     state.messages.append(ChatMessageAssistant(content=f"{account}\n\n{where}", source="generate"))
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a dinner came to an end.
+
+    Attributes:
+        stopped: Why, if the game is not over.
+        failure: What is to be raised once the game is settled.
+    """
+
+    stopped: str
+    failure: Exception | None = None
+
+
+async def _dine(game: DinnerGame[V, R], seats: list[Seat[V, R]], state: TaskState | None = None) -> _End:
+    """Plays a game to its end or to a failure; with a state, the record is in its store after every round."""
+    end = _End("stopped")
+    async with _table(seats) as table:
+        try:
+            await _play(game, table, state)
+        except ContextOverflow as overflow:
+            end = _End(str(overflow))
+            table.abandon()
+        except LimitExceededError as limit:
+            end = _End(f"{limit.type} limit", limit)
+            table.abandon()
+        except Exception as error:  # noqa: BLE001  raised again by the dinner, once no seat waits for a reply
+            end = _End(f"error ({type(error).__name__})", error)
+            table.abandon()
+        finally:
+            # a span logs what changed in the store while it was open; the lanes need not repeat the record
+            if state is not None and game.key in state.store:
+                state.store.delete(game.key)
+    return end
 
 
 def accept_memory(memory: object) -> Memory:
@@ -228,7 +270,7 @@ async def _table(seats: list[Seat[V, R]]) -> AsyncIterator[_Table[V, R]]:
         table.close()
 
 
-async def _play(game: DinnerGame[V, R], table: _Table[V, R], state: TaskState) -> None:
+async def _play(game: DinnerGame[V, R], table: _Table[V, R], state: TaskState | None) -> None:
     """Plays to the end, one span and one card a round."""
     while not game.over:
         closed = False
@@ -240,4 +282,5 @@ async def _play(game: DinnerGame[V, R], table: _Table[V, R], state: TaskState) -
         async with span(game.heading(), type="round"):
             transcript().info(game.card(table.said()), source=SOURCE)
         # outside the round's span, which would log this change once more
-        state.store.set(game.key, game.record())
+        if state is not None:
+            state.store.set(game.key, game.record())

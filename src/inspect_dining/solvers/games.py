@@ -5,20 +5,22 @@ The dinner knows lanes, spans, models and the store. All that it must know of th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from inspect_ai.tool import ToolInfo
 
 from inspect_dining.philosophers.graph import tools
 from inspect_dining.philosophers.prompts import observation, system_prompt
-from inspect_dining.philosophers.reading import Reply, read
+from inspect_dining.philosophers.reading import Reply, Stop, read
+from inspect_dining.philosophers.reasoning import spoken
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import Kind, Outcome, Reading
-from inspect_dining.table.narration import account, ending, happened, meals_by_seat, round_card
-from inspect_dining.table.record import DEADLOCK, RECORD
+from inspect_dining.table.narration import account, ending, happened, meals_by_seat, plain, round_card
+from inspect_dining.table.record import DEADLOCK, RECORD, Record, cut
 from inspect_dining.table.rules import Rules
 from inspect_dining.table.table import Table
+from inspect_dining.table.talk import as_message, donor_seed
 from inspect_dining.table.view import View, describe
 
 
@@ -43,10 +45,12 @@ class Told:
     Attributes:
         answer: What a kept conversation answers to the call that acted.
         line: The line in the seat's lane.
+        turn: Whether this was a turn, which a seat with a memory remembers; a message is none.
     """
 
     answer: str
     line: str
+    turn: bool = True
 
 
 class DinnerGame(Protocol[V, R]):
@@ -114,24 +118,71 @@ class DinnerGame(Protocol[V, R]):
         """How the game ended, in a sentence or two."""
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A reply to a request for a message.
+
+    Attributes:
+        text: What is heard; the empty text is silence.
+    """
+
+    text: str
+
+    @property
+    def kind(self) -> Kind:
+        """Silence is empty; every other message is understood."""
+        return Kind.ACTION if self.text else Kind.EMPTY
+
+
+Answer = Reading | Message
+"""What a philosopher's reply is understood to be."""
+CALL_IN_TALK = "A message was wanted, so nothing was done."
+
+
 class PhilosophersGame:
-    """The dining philosophers, as the dinner plays them."""
+    """The dining philosophers, as the dinner plays them.
+
+    Attributes:
+        other: Under `talk_control="shuffled"`, the game that the same seats must have played before this one begins:
+            its messages are heard here.
+    """
 
     key = RECORD
 
-    def __init__(self, rules: Rules, seed: int, rescue: bool = False) -> None:
+    def __init__(
+        self, rules: Rules, seed: int, rescue: bool = False, prompt: str = "default", keeps_calls: bool = False
+    ) -> None:
         """Lays an empty table.
 
         Args:
             rules: The rules of the game.
             seed: The episode's seed.
             rescue: Whether an unambiguous call in the text counts where there is no native call.
+            prompt: A prompt strategy, or the text of a prompt (see `philosophers.prompts`).
+            keeps_calls: Whether conversations are kept. They hold calls, which strict providers take only beside the
+                tools; else a message is asked for without tools.
         """
-        self.game = Game(rules, seed)
+        self.rules = rules
         self.n = rules.n
-        self.tools = tools()
+        self.other: PhilosophersGame | None = None
+        if rules.talk_control == "shuffled":
+            unshuffled = replace(rules, talk_control="none")
+            self.other = PhilosophersGame(unshuffled, donor_seed(seed), rescue, prompt, keeps_calls)
+        self._seed = seed
         self._rescue = rescue
-        self._opened: Table = self.game.table
+        self._prompt = prompt
+        self._keeps_calls = keeps_calls
+        self._game: Game | None = None
+        self._opened: Table = Table.empty(rules.n)
+        self._spoke = False
+
+    @property
+    def game(self) -> Game:
+        """The game, which begins when it is first asked for."""
+        if self._game is None:
+            donor = () if self.other is None else self.other.game.record().messages
+            self._game = Game(self.rules, self._seed, donor)
+        return self._game
 
     @property
     def number(self) -> int:
@@ -145,34 +196,48 @@ class PhilosophersGame:
 
     @property
     def to_move(self) -> tuple[int, ...]:
-        """The seats whose decision is wanted now."""
-        return self.game.to_move
+        """The seats whose message or decision is wanted now."""
+        return self.game.to_speak or self.game.to_move
+
+    @property
+    def tools(self) -> tuple[ToolInfo, ...]:
+        """The six tools; none where a message is wanted, unless conversations are kept."""
+        return () if self.game.to_speak and not self._keeps_calls else tools()
 
     def system(self, seat: int) -> str:
-        """The rules, the same for every seat."""
-        return system_prompt(self.game.rules)
+        """The system prompt, the same for every seat."""
+        return system_prompt(self.rules, self._prompt)
 
     def view(self, seat: int) -> View:
         """What a seat sees now."""
         return self.game.view(seat)
 
     def observation(self, view: View, recalled: Sequence[View]) -> str:
-        """What a seat reads before its turn."""
+        """What a seat reads before its turn or its message."""
         return observation(view, recalled)
 
-    def read(self, reply: Reply) -> Reading:
-        """What a reply is understood to mean."""
+    def read(self, reply: Reply) -> Answer:
+        """What a reply is understood to mean: where a message is wanted, its text, and never an action."""
+        if self.game.to_speak:
+            return Message("" if reply.stop is Stop.REFUSED else as_message(spoken(reply.text)))
         return read(reply, self._rescue)
 
-    def move(self, replies: Sequence[Reading]) -> bool:
-        """Takes the decisions of the seats to move; says whether the round closed."""
+    def move(self, replies: Sequence[Answer]) -> bool:
+        """Takes the messages or decisions of the seats that were asked; says whether the round closed."""
         before = self.game.table
         if before.round != self._opened.round:
             self._opened = before
-        return self.game.move(replies)
+        self._spoke = bool(self.game.to_speak)
+        if self._spoke:
+            self.game.speak([reply.text for reply in replies if isinstance(reply, Message)])
+            return False
+        return self.game.move([reply for reply in replies if isinstance(reply, Reading)])
 
     def told(self, seat: int) -> Told | None:
-        """What came of a seat's turn."""
+        """What came of a seat's turn, or what is heard of its message."""
+        if self._spoke:
+            said = self.game.said(seat)
+            return Told(CALL_IN_TALK, f"Says: {plain(said)}" if said else "Says nothing.", turn=False)
         table = self.game.table
         turn = table.last[seat]
         if turn is None:
@@ -190,17 +255,22 @@ class PhilosophersGame:
         """The round that has just closed, with an excerpt of what each seat said."""
         begun = self.game.faults.begun
         faulty = [seat for seat, number in begun.items() if number <= self._opened.round]
-        return round_card(self.game.rules, self._opened, self.game.table, faulty, said)
+        return round_card(self.game.rules, self._opened, self.game.table, faulty, said, self.game.exchanges)
 
     def record(self, unfinished: str = "unfinished") -> dict[str, object]:
         """The record up to the last whole round."""
-        return self.game.record(unfinished).to_dict()
+        return self._record(unfinished).to_dict()
+
+    def _record(self, unfinished: str) -> Record:
+        if self._game is None:
+            return Record(self.rules, self._seed, cut(unfinished), (), ())
+        return self._game.record(unfinished)
 
     def account(self, unfinished: str) -> str:
         """Why the game ended, who ate when, and which turns were lost."""
-        return account(self.game.record(unfinished))
+        return account(self._record(unfinished))
 
     def result(self, unfinished: str) -> str:
         """How the game ended, and the meals."""
-        table = self.game.table
-        return f"{ending(self.game.record(unfinished))} Meals: {sum(table.meals)} ({meals_by_seat(table)})."
+        table = self.game.table if self._game else self._opened
+        return f"{ending(self._record(unfinished))} Meals: {sum(table.meals)} ({meals_by_seat(table)})."

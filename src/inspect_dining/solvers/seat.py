@@ -70,6 +70,7 @@ class Seat(Generic[V, R]):
     _config: GenerateConfig = field(init=False)
     _mind: Deliberation = field(default_factory=lambda: Deliberation())
     _seen: list[V] = field(default_factory=list)
+    _latest: V | None = None
     _conversation: list[ChatMessage] = field(default_factory=list)
     _call_ids: set[str] = field(default_factory=set)
 
@@ -119,7 +120,7 @@ class Seat(Generic[V, R]):
         self._mind = memory_of(self._mind)
         reading = self._read(output)
         self.said = words_of(output)
-        self._seen.append(view)
+        self._latest = view
         if self.memory == "chat":
             self._conversation.append(replayable(output.message, self._call_ids))
         else:
@@ -145,7 +146,9 @@ class Seat(Generic[V, R]):
         return RuntimeError(f"The model of philosopher {self.number} ({self._model}) gave no reply: {why}.")
 
     def answer(self, told: Told) -> None:
-        """Tells the seat what came of its turn: a line in its lane and, in a kept conversation, one answer a call."""
+        """Tells the seat what came of its reply: a line in its lane and, in a kept conversation, one answer a call."""
+        if told.turn and self._latest is not None:
+            self._seen.append(self._latest)
         transcript().info(told.line, source=SOURCE)
         if self.memory == "chat":
             latest = self._conversation[-1]

@@ -70,7 +70,7 @@ class FaultySeats:
             return ACTS[Action.PUT_DOWN_RIGHT] if table.held[(seat + 1) % table.n] == seat else NO_CALL
         if fault.kind in ("hog", "random"):
             coin = Coin("fault", self._seed, table.round, seat)
-            action = scripted(fault.kind).decide(see(table, seat, self._rules), coin)
+            action = scripted(fault.kind).decide(see(table, seat, self._rules, self._seed), coin)
             return NO_CALL if action is None else ACTS[action]
         return NO_CALL
 

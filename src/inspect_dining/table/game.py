@@ -2,27 +2,33 @@
 
     game = Game(rules, seed)
     while not game.over:
-        readings = [decide(game.view(seat)) for seat in game.to_move]
-        game.move(readings)
+        if game.to_speak:
+            game.speak([say(game.view(seat)) for seat in game.to_speak])
+        else:
+            game.move([decide(game.view(seat)) for seat in game.to_move])
     record = game.record()
 
-The dinner, `play` and the training rollouts all run this one loop; only who decides differs.
+The dinner, `play` and the training rollouts all run this one loop; only who decides differs. Without talk nobody is
+ever to speak.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from inspect_dining.table.faults import Fault, join_faults
 from inspect_dining.table.faulty_seats import FaultySeats
-from inspect_dining.table.moves import ACTS, NO_CALL, Action, Reading
+from inspect_dining.table.moves import ACTS, NO_CALL, READINGS, Action, Reading
 from inspect_dining.table.players import scripted
 from inspect_dining.table.record import DEADLOCK, HORIZON, Record, cut
 from inspect_dining.table.rules import Coin, Rules, check_seed, tie_winner
 from inspect_dining.table.table import Table, end_round, move
+from inspect_dining.table.talk import Exchange, Heard, Messages, Said, Talk, as_message, donor_seed, hear
 from inspect_dining.table.view import View, see
 
 Player = Callable[[View], Action | str | None]
 """A player of one's own: takes a `View` and gives an action, its name, or None for no call at all."""
+Talker = Callable[[View, Heard], str | None]
+"""What a player says: takes a `View` and what the left and the right neighbour last said, and gives a text, or None."""
 
 
 class Game:
@@ -32,18 +38,25 @@ class Game:
         rules: The rules of the game.
         seed: The episode's seed, which keys all ties.
         table: The table as the seats to move see it.
+        to_speak: The seats whose message is wanted now: all of them, or one in sequential order; without those whose
+            turn a fault takes, who are silent; none without talk.
         to_move: The seats whose decision is wanted now: all of them, or one in sequential order; without those whose
-            turn a fault takes (in sequential order perhaps none is left); none once over.
+            turn a fault takes (in sequential order perhaps none is left); none while messages are wanted or once over.
         ended: How the game ended (`deadlock` or `horizon`), or None while it goes on.
         faults: The faults of the game.
     """
 
-    def __init__(self, rules: Rules, seed: int) -> None:
-        """Lays an empty table.
+    def __init__(self, rules: Rules, seed: int, donor: Messages = ()) -> None:
+        """Lays an empty table; `donor` is what was said in another game, for `talk_control="shuffled"`.
 
         Raises:
-            ValueError: The seed is not a whole number from 0 to 2**64 - 1.
+            ValueError: The seed is not a whole number from 0 to 2**64 - 1, or the control and the donor do not match.
         """
+        if (rules.talk_control == "shuffled") != bool(donor):
+            raise ValueError(
+                f"talk_control={rules.talk_control!r} came with {len(donor)} rounds of another game: 'shuffled' takes "
+                "the messages of one, and nothing else takes any."
+            )
         self.rules = rules
         self.seed = check_seed(seed)
         self.table = Table.empty(rules.n)
@@ -51,10 +64,16 @@ class Game:
         self.faults = FaultySeats(rules, seed)
         self._seats = tuple(range(rules.n))
         self._moving: tuple[int, ...] = ()
+        self.to_speak: tuple[int, ...] = ()
         self.to_move: tuple[int, ...] = ()
         self._rounds: list[str] = []
         self._hashes: list[str] = []
         self._codes = ""
+        self._donor = donor
+        self._messages: list[tuple[Exchange, ...]] = []
+        self._exchanges: list[Exchange] = []
+        self._exchange: list[str] = []
+        self._latest = [Said()] * rules.n
         self._begin_round()
 
     @property
@@ -62,17 +81,67 @@ class Game:
         """Whether the game has ended, by deadlock or at the horizon."""
         return self.ended is not None
 
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """What was said in the latest whole round."""
+        return self._messages[-1] if self._messages else ()
+
+    def said(self, seat: int) -> str:
+        """What a seat last said; the empty text is silence."""
+        return self._latest[seat].text
+
     def view(self, seat: int) -> View:
         """What a seat sees of the table now, or of an earlier one where a fault delays it."""
-        return see(self.faults.seen(seat, self.table), seat, self.rules)
+        table = self.faults.seen(seat, self.table)
+        if self.rules.talk == 0:
+            return see(table, seat, self.rules, self.seed)
+        heard = hear(self.rules, self.seed, seat, self._latest, self._donor)
+        wanted = len(self._exchanges) + 1 if self._talking else 0
+        return see(table, seat, self.rules, self.seed, Talk(wanted, self.rules.talk, heard, self.said(seat)))
+
+    @property
+    def _talking(self) -> bool:
+        """Whether messages are wanted before the actions."""
+        return len(self._exchanges) < self.rules.talk
 
     def _begin_round(self) -> None:
         self.faults.begin_round(self.table)
-        self._take_turns(self._seats if self.rules.order == "simultaneous" else (0,))
+        self._take_turns(self._first)
+
+    @property
+    def _first(self) -> tuple[int, ...]:
+        """Who begins: all seats at once, or seat 0."""
+        return self._seats if self.rules.order == "simultaneous" else (0,)
 
     def _take_turns(self, seats: tuple[int, ...]) -> None:
         self._moving = seats
-        self.to_move = tuple(seat for seat in seats if self.faults.asked(seat)) if self.faults.begun else seats
+        asked = tuple(seat for seat in seats if self.faults.asked(seat)) if self.faults.begun else seats
+        self.to_speak, self.to_move = (asked, ()) if self._talking else ((), asked)
+        if self._talking and not asked:
+            self._take_messages(())
+
+    def speak(self, messages: Sequence[str | None]) -> None:
+        """Takes what the seats to speak say, in the order of `to_speak`; None and the empty text are silence.
+
+        Raises:
+            ValueError: Nobody is to speak, or the number of messages is not that of the seats to speak.
+        """
+        if not self.to_speak or len(messages) != len(self.to_speak):
+            raise ValueError(f"{len(messages)} messages came where {len(self.to_speak)} seats are to speak.")
+        self._take_messages(messages)
+
+    def _take_messages(self, messages: Sequence[str | None]) -> None:
+        texts = dict(zip(self.to_speak, messages, strict=True))
+        for seat in self._moving:
+            said = Said(self.table.round, len(self._exchanges), as_message(texts.get(seat) or ""))
+            self._latest[seat] = said
+            self._exchange.append(said.text)
+        if len(self._exchange) < self.rules.n:
+            self._take_turns((len(self._exchange),))
+            return
+        self._exchanges.append(tuple(self._exchange))
+        self._exchange = []
+        self._take_turns(self._first)
 
     def move(self, readings: Sequence[Reading]) -> bool:
         """Takes the decisions of the seats to move, in the order of `to_move`.
@@ -81,9 +150,10 @@ class Game:
             Whether this move closed a round.
 
         Raises:
-            ValueError: The game is over, or the number of readings is not that of the seats to move.
+            ValueError: The game is over, messages are wanted first, or the number of readings is not that of the seats
+                to move.
         """
-        if len(readings) != len(self.to_move) or self.ended is not None:
+        if len(readings) != len(self.to_move) or self._talking or self.ended is not None:
             raise ValueError(f"{len(readings)} readings came where {len(self.to_move)} seats are to move.")
         readings = self._with_faults(readings)
         self.table = move(self.table, self._moving, readings, self._winner)
@@ -95,6 +165,9 @@ class Game:
         self._rounds.append(self._codes)
         self._hashes.append(self.table.hash)
         self._codes = ""
+        if self.rules.talk:
+            self._messages.append(tuple(self._exchanges))
+            self._exchanges = []
         if self.table.locked >= self.rules.patience:
             self.ended = DEADLOCK
         elif self.table.round > self.rules.rounds:
@@ -102,7 +175,7 @@ class Game:
         if self.ended is None:
             self._begin_round()
         else:
-            self.to_move = ()
+            self.to_speak, self.to_move = (), ()
         return True
 
     def _with_faults(self, readings: Sequence[Reading]) -> Sequence[Reading]:
@@ -133,14 +206,47 @@ class Game:
             unfinished: Why a game that is not over stopped; its record is then `cut: <unfinished>`.
         """
         ended = self.ended or cut(unfinished)
-        return Record(self.rules, self.seed, ended, tuple(self._rounds), tuple(self._hashes))
+        rounds, hashes, messages = tuple(self._rounds), tuple(self._hashes), tuple(self._messages)
+        return Record(self.rules, self.seed, ended, rounds, hashes, messages, self._donor)
 
     def _winner(self, number: int, fork: int) -> int:
         return tie_winner(self.rules, self.seed, number, fork)
 
 
-def play(rules: Rules, players: str | Player | Sequence[str | Player], seed: int = 0, epoch: int = 1) -> Record:
+def retrace(record: Record) -> Iterator[tuple[int, View, Reading | str]]:
+    """Plays a record again, turn by turn.
+
+    Args:
+        record: The record of a game, ended or cut.
+
+    Yields:
+        The seat, what it saw, and what it did: its reading or, where a message was wanted, what it said.
+    """
+    game = Game(record.rules, record.seed, record.donor)
+    for number, codes in enumerate(record.rounds):
+        while game.to_speak:
+            views = [(seat, game.view(seat)) for seat in game.to_speak]
+            exchange = views[0][1].talk.number - 1 if views[0][1].talk else 0
+            said = record.messages[number][exchange]
+            yield from [(seat, view, said[seat]) for seat, view in views]
+            game.speak([said[seat] for seat, _ in views])
+        closed = False
+        while not closed:
+            seats = game.to_move
+            yield from [(seat, game.view(seat), READINGS[codes[seat]]) for seat in seats]
+            closed = game.move([READINGS[codes[seat]] for seat in seats])
+
+
+def play(
+    rules: Rules,
+    players: str | Player | Sequence[str | Player],
+    seed: int = 0,
+    epoch: int = 1,
+    talkers: Talker | Sequence[Talker | None] | None = None,
+) -> Record:
     """Plays one game without any model.
+
+    Under `talk_control="shuffled"` the same players first play another game, whose messages are heard instead.
 
     Args:
         rules: The rules of the game.
@@ -148,21 +254,40 @@ def play(rules: Rules, players: str | Player | Sequence[str | Player], seed: int
             `View` and gives an `Action` (or its name), or None for no call at all.
         seed: The episode's seed, which keys ties and scripted coins.
         epoch: Keys scripted coins only, so that the same game can be played again with fresh coins.
+        talkers: What the players say, with talk: one callable for all seats, or one for each. A callable takes a `View`
+            and what the two neighbours last said (`view.talk.heard`), and gives a text, or None for silence. A seat
+            without one says what its scripted player says, and a callable player nothing.
 
     Returns:
         The record of the game.
 
     Raises:
-        ValueError: An unknown player, the wrong number of players, a seed that is not a whole number from 0 to
-            2**64 - 1, or a player's answer that is no action.
+        ValueError: An unknown player, the wrong number of players or talkers, talkers without talk, a seed that is not
+            a whole number from 0 to 2**64 - 1, or a player's answer that is no action or no text.
     """
     if not isinstance(rules, Rules):
         raise ValueError(f"play({rules!r}, ...) is not accepted: give the rules of the game, such as Rules(n=5).")
     seed = check_seed(seed)
-    deciders = [_decider(player, seed, epoch) for player in _one_each(players, rules.n)]
-    game = Game(rules, seed)
+    if talkers is not None and not rules.talk:
+        raise ValueError("Talkers were given, and the rules have no talk: play by rules with talk=1 or more.")
+    seated = _one_each(players, rules.n)
+    spoken = list(talkers) if isinstance(talkers, Sequence) else [talkers] * rules.n
+    if len(spoken) != rules.n:
+        raise ValueError(f"{len(spoken)} talkers were given for {rules.n} seats; give one for all, or one for each.")
+    donor: Messages = ()
+    if rules.talk_control == "shuffled":
+        donor = play(replace(rules, talk_control="none"), seated, donor_seed(seed), epoch, spoken).messages
+    deciders = [_decider(seat, player, rules, seed, epoch) for seat, player in enumerate(seated)]
+    sayers = [
+        _sayer(seat, player, talker, seed, epoch)
+        for seat, (player, talker) in enumerate(zip(seated, spoken, strict=True))
+    ]
+    game = Game(rules, seed, donor)
     while game.ended is None:
-        game.move([deciders[seat](game.view(seat)) for seat in game.to_move])
+        if game.to_speak:
+            game.speak([sayers[seat](game.view(seat)) for seat in game.to_speak])
+        else:
+            game.move([deciders[seat](game.view(seat)) for seat in game.to_move])
     return game.record()
 
 
@@ -179,19 +304,21 @@ def _one_each(players: str | Player | Sequence[str | Player], n: int) -> list[st
     return list(players)
 
 
-def _decider(player: str | Player, seed: int, epoch: int) -> Callable[[View], Reading]:
+def _decider(seat: int, player: str | Player, rules: Rules, seed: int, epoch: int) -> Callable[[View], Reading]:
     if isinstance(player, str):
-        decide, unused = scripted(player).decide, Coin()
+        known, unused = scripted(player), Coin()
+        known.check(rules)
+        decide = known.decide
 
         def by_rote(view: View) -> Reading:
             action = decide(view, unused)
             return NO_CALL if action is None else ACTS[action]
 
         def by_coin(view: View) -> Reading:
-            action = decide(view, Coin(seed, epoch, view.round, view.seat))
+            action = decide(view, Coin(seed, epoch, view.round, seat))
             return NO_CALL if action is None else ACTS[action]
 
-        return by_coin if scripted(player).tosses else by_rote
+        return by_coin if known.tosses else by_rote
 
     def by_callable(view: View) -> Reading:
         answer = player(view)
@@ -201,8 +328,24 @@ def _decider(player: str | Player, seed: int, epoch: int) -> Callable[[View], Re
             return ACTS[Action(answer)]
         except ValueError:
             raise ValueError(
-                f"The player of seat {view.seat} answered {answer!r}; "
-                f"accepted: {', '.join(Action)}, or None for no call."
+                f"The player of seat {seat} answered {answer!r}; accepted: {', '.join(Action)}, or None for no call."
             ) from None
 
     return by_callable
+
+
+def _sayer(
+    seat: int, player: str | Player, talker: Talker | None, seed: int, epoch: int
+) -> Callable[[View], str | None]:
+    own = scripted(player).say if isinstance(player, str) and talker is None else None
+
+    def say(view: View) -> str | None:
+        assert view.talk is not None, "messages are wanted only with talk"
+        if own is not None:
+            return own(view, Coin(seed, epoch, view.round, seat))
+        text: object = None if talker is None else talker(view, view.talk.heard)
+        if text is not None and not isinstance(text, str):
+            raise ValueError(f"The talker of seat {seat} answered {text!r}; accepted: a text, or None for silence.")
+        return text
+
+    return say

@@ -7,6 +7,7 @@ from inspect_dining.table.moves import LOST, Action, Kind, Outcome, Turn, Why
 from inspect_dining.table.record import Record, Round, replay
 from inspect_dining.table.rules import Rules
 from inspect_dining.table.table import Table
+from inspect_dining.table.talk import Exchange
 
 _GAP = "\u200b\u2002\u200b"
 """A space in headings that Markdown does not strip: Inspect's viewer sets the cells of a table without padding."""
@@ -22,8 +23,9 @@ def round_card(
     after: Table,
     faulty: Collection[int] = (),
     said: Mapping[int, str] | None = None,
+    exchanges: Sequence[Exchange] = (),
 ) -> str:
-    """One round as a Markdown table: what each seat held, did, got and said.
+    """One round as a Markdown table: what each seat held, did, got and said, with talk also what was said before.
 
     Args:
         rules: The rules of the game.
@@ -31,6 +33,7 @@ def round_card(
         after: The table at the start of the next round, whose `last` turns are this round's.
         faulty: The seats whose fault has begun.
         said: What seats said in their replies; an excerpt is shown. No column of it where nobody said anything.
+        exchanges: What was said before the actions.
     """
     faults = {fault.seat: fault for fault in rules.seat_faults if fault.seat in faulty}
     words = {seat: excerpt(text) for seat, text in (said or {}).items() if text.strip()}
@@ -51,6 +54,13 @@ def round_card(
     if after.locked:
         spell = "" if rules.patience == 1 else f" (round {after.locked} of {rules.patience} in a row)"
         lines += ["", f"Every philosopher holds exactly one fork{spell}."]
+    if exchanges:
+        lines += ["", f"| philosopher |{''.join(f' says ({place}) |' for place in range(1, len(exchanges) + 1))}"]
+        lines.append(f"| :-: |{' :-- |' * len(exchanges)}")
+        lines += [
+            f"| {seat} | {' | '.join(plain(text) or '-' for text in said)} |"
+            for seat, said in enumerate(zip(*exchanges, strict=True))
+        ]
     return "\n".join(lines)
 
 
@@ -73,7 +83,12 @@ def excerpt(text: str) -> str:
     """The beginning of a reply, on one line, with what Markdown or a terminal would act on made harmless."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * EXCERPT]).split())
     cut = line[:EXCERPT].rstrip() + "…" if len(line) > EXCERPT else line
-    return "".join(f"\\{c}" if c in "\\`*_[]|~#$" else _HTML.get(c, c) for c in cut)
+    return plain(cut)
+
+
+def plain(text: str) -> str:
+    """A text of somebody else as Markdown that shows it letter for letter."""
+    return "".join(f"\\{c}" if c in "\\`*_[]|~#$" else _HTML.get(c, c) for c in text)
 
 
 _HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}

@@ -1,7 +1,7 @@
 """The record: the account of one episode, from which scores, replay and training samples derive.
 
-It holds inputs only - rules, seed, how the game ended, a code for every seat and round - and a state hash per round
-that proves a replay true. No times, usage, ids or text: those stay in Inspect's log.
+It holds inputs only - rules, seed, how the game ended, a code for every seat and round, with talk the messages - and a
+state hash per round that proves a replay true. No times, usage, ids or other text: those stay in Inspect's log.
 """
 
 import json
@@ -14,6 +14,7 @@ from inspect_dining.table.faulty_seats import FaultySeats
 from inspect_dining.table.moves import READINGS, Reading, Turn
 from inspect_dining.table.rules import NAMES, Rules, check_seed, is_whole, tie_winner
 from inspect_dining.table.table import Table, end_round, move
+from inspect_dining.table.talk import Exchange, Messages, as_message
 
 VERSION = 2
 """The newest version of the record's format and of the rules it is replayed by; see `Rules.version`."""
@@ -40,6 +41,8 @@ class Record:
         ended: `deadlock`, `horizon`, or `cut: <reason>` for a game that did not end and must not be scored.
         rounds: For each whole round played the codes of its turns, one character a seat (see `moves.READINGS`).
         hashes: For each whole round the hash of the table after it.
+        messages: With talk, for each whole round its exchanges, each with one message a seat ("" for silence).
+        donor: Under `talk_control="shuffled"`, the messages of the other game that were heard instead.
     """
 
     rules: Rules
@@ -47,6 +50,8 @@ class Record:
     ended: str
     rounds: tuple[str, ...]
     hashes: tuple[str, ...]
+    messages: Messages = ()
+    donor: Messages = ()
 
     @property
     def complete(self) -> bool:
@@ -60,7 +65,7 @@ class Record:
 
     def to_dict(self) -> dict[str, object]:
         """The record as plain JSON values; `from_dict` reads it back. The seed is a string, since it exceeds 2**53."""
-        return {
+        plain: dict[str, object] = {
             "version": self.rules.version,
             "rules": self.rules.options(),
             "seed": str(self.seed),
@@ -68,6 +73,11 @@ class Record:
             "rounds": list(self.rounds),
             "hashes": list(self.hashes),
         }
+        if self.rules.talk:
+            plain["messages"] = _plain(self.messages)
+        if self.rules.talk_control == "shuffled":
+            plain["donor"] = _plain(self.donor)
+        return plain
 
     def to_json(self) -> str:
         """The record as one line of JSON, the same bytes for the same game."""
@@ -130,7 +140,17 @@ class Record:
                     f"Round {number} of this record reads {codes!r}; "
                     f"one known code for each of {rules.n} seats was expected."
                 )
-        return Record(rules, int(seed), ended, rounds, hashes)
+        messages, donor = _said(data, "messages", rules), _said(data, "donor", rules)
+        if len(messages) != (len(rounds) if rules.talk else 0):
+            raise ValueError(
+                f"This record has {len(rounds)} rounds, talk {rules.talk} and messages of {len(messages)} rounds."
+            )
+        unheard = rules.talk_control == "shuffled" and not rounds  # the game was cut while the other one was played
+        if bool(donor) != (rules.talk_control == "shuffled") and not unheard:
+            raise ValueError(
+                f"This record has talk_control {rules.talk_control} and {len(donor)} rounds of another game's messages."
+            )
+        return Record(rules, int(seed), ended, rounds, hashes, messages, donor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +166,7 @@ class Round:
             a delayed seat).
         faulty: The seats whose fault has begun.
         forced: Those of them whose turn the fault took.
+        exchanges: With talk, what was said before the actions: the exchanges, each with one message a seat.
     """
 
     number: int
@@ -155,6 +176,7 @@ class Round:
     seen: tuple[Table, ...]
     faulty: tuple[int, ...] = ()
     forced: tuple[int, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
 
     @property
     def locked(self) -> bool:
@@ -194,13 +216,17 @@ def _rounds(record: Record) -> Iterator[Round]:
     def winner(number: int, fork: int) -> int:
         return tie_winner(rules, record.seed, number, fork)
 
-    for codes, claimed in zip(record.rounds, record.hashes, strict=True):
+    said = record.messages or ((),) * len(record.rounds)
+    for codes, claimed, exchanges in zip(record.rounds, record.hashes, said, strict=True):
         if table.locked >= rules.patience:
             raise ValueError(f"This record goes on after the deadlock of round {table.round - 1}.")
         if table.round > rules.rounds:
             raise ValueError(f"This record has {len(record.rounds)} rounds under a horizon of {rules.rounds}.")
         before, readings = table, [READINGS[code] for code in codes]
         faults.begin_round(table)
+        forced_out = [seat for seat in faults.begun if not faults.asked(seat)]
+        if any(exchange[seat] for exchange in exchanges for seat in forced_out):
+            raise ValueError(f"This record has a seat speak in round {table.round} whose fault keeps it silent.")
         if rules.order == "simultaneous":
             _check(faults, table, seats, readings)
             seen = (before,) * rules.n
@@ -220,12 +246,12 @@ def _rounds(record: Record) -> Iterator[Round]:
                 f"and the record says {claimed}."
             )
         if not faults.begun:
-            yield Round(before.round, before, turns, table, seen)
+            yield Round(before.round, before, turns, table, seen, exchanges=exchanges)
             continue
         faulty = tuple(sorted(faults.begun))
         forced = tuple(seat for seat in faulty if not faults.asked(seat))
         seen = tuple(faults.seen(seat, sight) for seat, sight in enumerate(seen))
-        yield Round(before.round, before, turns, table, seen, faulty, forced)
+        yield Round(before.round, before, turns, table, seen, faulty, forced, exchanges)
 
 
 def _check(faults: FaultySeats, table: Table, seats: Sequence[int], readings: Sequence[Reading]) -> None:
@@ -255,3 +281,28 @@ def _texts(data: Mapping[object, object], key: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError(f"This record's {key} are {value!r}; a list of texts was expected.")
     return tuple(value)
+
+
+def _plain(messages: Messages) -> list[list[list[str]]]:
+    return [[list(exchange) for exchange in exchanges] for exchanges in messages]
+
+
+def _said(data: Mapping[object, object], key: str, rules: Rules) -> Messages:
+    """The messages under a key: for each round `talk` exchanges of one message a seat."""
+    rounds: object = data.get(key, [])
+    if not isinstance(rounds, list):
+        raise ValueError(f"This record's {key} are {rounds!r}; a list of rounds was expected.")
+    for number, exchanges in enumerate(rounds, 1):
+        whole = isinstance(exchanges, list) and len(exchanges) == rules.talk
+        if not whole or not all(_is_exchange(exchange, rules.n) for exchange in exchanges):
+            raise ValueError(
+                f"This record's {key} of round {number} read {str(exchanges)[:200]!r}; {rules.talk} exchanges of "
+                f"{rules.n} messages were expected."
+            )
+    return tuple(tuple(tuple(exchange) for exchange in exchanges) for exchanges in rounds)
+
+
+def _is_exchange(exchange: object, n: int) -> bool:
+    if not isinstance(exchange, list) or len(exchange) != n:
+        return False
+    return all(isinstance(text, str) and text == as_message(text) for text in exchange)

@@ -18,7 +18,10 @@ T = TypeVar("T")
 Order = Literal["simultaneous", "sequential"]
 Release = Literal["auto", "manual"]
 Ties = Literal["random", "rotate", "lowest"]
-Hint = Literal["none", "parity"]
+Hint = Literal["none", "parity", "coin"]
+Sight = Literal["local", "neighbours"]
+SeatNumber = Literal["shown", "hidden"]
+TalkControl = Literal["none", "shuffled"]
 Split = Literal["test", "train", "select"]
 
 
@@ -37,7 +40,13 @@ class Rules:
             to seat i if k + i is even, else to its left neighbour); `lowest` (the lower seat number).
         patience: After how many consecutive rounds in which every seat ends with exactly one fork the game is
             deadlocked, at least 1.
-        hint: `parity`: a seat's view says whether its seat number is even or odd.
+        hint: `parity`: a seat's view says whether its seat number is even or odd. `coin`: it shows a number from 0 to
+            999 that is drawn afresh for every seat and round, so that equal players need not act alike.
+        sight: `local`: a seat sees its own two forks. `neighbours`: also which forks its two neighbours hold.
+        seat: `hidden`: a seat is not shown its number.
+        talk: How many messages each seat says to both neighbours in every round before its action; 0 for no talk.
+        talk_control: `shuffled`: a placebo in which a seat hears, instead of its neighbours, what was said in another
+            round of another game. It needs talk.
         faults: What goes wrong with which seats and from when on (see `faults`), such as
             `2:silent@10,4:crash@first_fork`; empty for nothing.
 
@@ -52,6 +61,10 @@ class Rules:
     ties: Ties = "random"
     patience: int = 1
     hint: Hint = "none"
+    sight: Sight = "local"
+    seat: SeatNumber = "shown"
+    talk: int = 0
+    talk_control: TalkControl = "none"
     faults: str = ""
 
     def __post_init__(self) -> None:
@@ -59,12 +72,15 @@ class Rules:
             ("n", 2, "a table needs two seats at least"),
             ("rounds", 3, "a first meal takes three rounds"),
             ("patience", 1, "it counts the rounds that make a deadlock"),
+            ("talk", 0, "it counts the messages of a seat in a round"),
         ):
             object.__setattr__(self, name, _whole_number(name, getattr(self, name), least, reason))
         for name, accepted in OPTIONS.items():
             value = getattr(self, name)
             if value not in accepted:
                 raise ValueError(f"{name}={value!r} is not known; accepted: {', '.join(accepted)}.")
+        if self.talk_control != "none" and self.talk == 0:
+            raise ValueError(f"talk_control={self.talk_control!r} needs talk=1 or more: without talk nothing is heard.")
         if not isinstance(self.faults, str):
             raise ValueError(f"faults={self.faults!r} is not accepted: give a text such as 2:silent@10.")
         object.__setattr__(self, "faults", join_faults(self.seat_faults))
@@ -80,6 +96,16 @@ class Rules:
         return plain | {name: getattr(self, name) for name in NAMES if getattr(self, name) != _DEFAULTS[name]}
 
     @property
+    def unsaid(self) -> dict[str, object]:
+        """The later options that are at their default."""
+        return {name: _DEFAULTS[name] for name in LATER if getattr(self, name) == _DEFAULTS[name]}
+
+    @property
+    def calls(self) -> int:
+        """The most model calls of a game: one a turn and one a message; under the placebo those of two games."""
+        return self.n * self.rounds * (self.talk + 1) * (1 if self.talk_control == "none" else 2)
+
+    @property
     def version(self) -> int:
         """The oldest version of the record's format that knows all of these rules."""
         return max([1, *(_SINCE.get(name, _SINCE.get(f"{name}={value}", 1)) for name, value in self.options().items())])
@@ -90,13 +116,18 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "release": get_args(Release),
     "ties": get_args(Ties),
     "hint": get_args(Hint),
+    "sight": get_args(Sight),
+    "seat": get_args(SeatNumber),
+    "talk_control": get_args(TalkControl),
 }
 """The accepted words of each option that is a word."""
 _FIRST = ("order", "release", "ties", "hint", "patience")
 NAMES: tuple[str, ...] = (*_FIRST, *(f.name for f in fields(Rules) if f.name not in ("n", "rounds", *_FIRST)))
 """Every option of the rules, in the order in which a record writes them: version 1's first, later ones as declared."""
+LATER: tuple[str, ...] = NAMES[len(_FIRST) :]
+"""The options that came later; where they are at their default, tables need not name them."""
 _DEFAULTS: dict[str, object] = {f.name: f.default for f in fields(Rules)}
-_SINCE: dict[str, int] = {"faults": 2}
+_SINCE: dict[str, int] = {"hint=coin": 2, "sight": 2, "seat": 2, "talk": 2, "talk_control": 2, "faults": 2}
 """The version of the record's format that brought an option (`name`) or one of its values (`name=value`), where it is
 not the first. A record is written in the oldest version that knows its rules, so new options change no old record."""
 
@@ -178,6 +209,15 @@ def tie_winner(rules: Rules, seed: int, number: int, fork: int) -> int:
     if fork < 256:
         return owner if _tie_bits(seed, number) >> fork & 1 else other
     return owner if sha256(f"tie/{seed}/{number}/{fork}".encode()).digest()[0] & 1 else other
+
+
+COIN_SIDES = 1000
+"""How many numbers a shown coin has: 0 to 999."""
+
+
+def shown_number(seed: int, number: int, seat: int) -> int:
+    """The number that `hint="coin"` shows to a seat in a round, 0 to `COIN_SIDES` - 1, all with the same chance."""
+    return int.from_bytes(sha256(f"number/{seed}/{number}/{seat}".encode()).digest()[:12], "big") % COIN_SIDES
 
 
 class Coin:

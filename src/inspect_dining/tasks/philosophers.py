@@ -12,14 +12,14 @@ from inspect_ai.viewer import SampleScoreView, ScoreColorScale, TaskSamplesColum
 
 from inspect_dining.errors import BadInput
 from inspect_dining.limits import MOST_CALLS
-from inspect_dining.philosophers.prompts import prompt_hash
+from inspect_dining.philosophers.prompts import prompt_hash, read_prompt
 from inspect_dining.scorers import scores
 from inspect_dining.scorers.catalogue import PRIMARY, SCORES, ScoreDefinition
 from inspect_dining.scorers.shaping import Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.solvers.dinner import accept_memory, dinner, refuse_setting
 from inspect_dining.solvers.seat import Memory
-from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties, sample_id
+from inspect_dining.table.rules import Hint, Order, Release, Rules, SeatNumber, Sight, TalkControl, Ties, sample_id
 from inspect_dining.tasks.arguments import (
     numbers,
     refuse_missing_model,
@@ -46,6 +46,11 @@ def philosophers(
     ties: Ties = "random",
     patience: int = 1,
     hint: Hint = "none",
+    sight: Sight = "local",
+    seat: SeatNumber = "shown",
+    talk: int = 0,
+    talk_control: TalkControl = "none",
+    prompt: str = "default",
     memory: Memory = 0,
     rescue: bool = False,
     shaping: str = "paper",
@@ -66,7 +71,14 @@ def philosophers(
         release: What becomes of forks after a meal: `auto` or `manual`.
         ties: Who gets a fork that both neighbours reach for: `random`, `rotate` or `lowest`.
         patience: Consecutive locked rounds that make a deadlock.
-        hint: `parity` tells each seat whether its number is even or odd; the paper gave no hint.
+        hint: `parity` tells each seat whether its number is even or odd, `coin` shows it a number drawn for it and the
+            round; the paper gave no hint.
+        sight: `local`: a seat sees its own two forks; `neighbours`: also which forks its neighbours hold.
+        seat: `hidden` takes the seat number away.
+        talk: Messages of each seat to both neighbours in a round, before the actions.
+        talk_control: `shuffled`: what is heard comes from another round of another game (a placebo).
+        prompt: A prompt strategy (`default`, `minimal`, `resource_order`, `odd_even`, `symmetry_breaking`,
+            `theory_of_mind`), or the path of a text file.
         memory: A seat's own last k turns, or `chat` for its whole conversation.
         rescue: Whether one unambiguous call in the text counts where there is no native call.
         shaping: The reward: `paper`, `meal_gated`, `proportional`, or `package.module:function`.
@@ -88,16 +100,31 @@ def philosophers(
     refuse_missing_model(model_of_the_run(), model_roles(), max(sizes))
     games, family = whole_number("episodes", episodes), whole_number("seed", seed)
     rounds, patience = whole_number("rounds", rounds), whole_number("patience", patience)
+    talk = whole_number("talk", talk)
     kept, four = accept_memory(memory), numbers("weights", weights)
     try:
         tables = [
-            Rules(size, rounds, order=order, release=release, ties=ties, patience=patience, hint=hint) for size in sizes
+            Rules(
+                size,
+                rounds,
+                order=order,
+                release=release,
+                ties=ties,
+                patience=patience,
+                hint=hint,
+                sight=sight,
+                seat=seat,
+                talk=talk,
+                talk_control=talk_control,
+            )
+            for size in sizes
         ]
         reward = scores.reward(shaping, weights=four, throughput=throughput, variance=variance)
         rewarded = shaping_named(shaping, weights=four, throughput=throughput, variance=variance).name
     except ValueError as error:
         raise BadInput(str(error)) from None
-    solver = dinner(memory=kept, rescue=truth("rescue", rescue), philosopher=philosopher)
+    text = read_prompt(prompt, tables)
+    solver = dinner(memory=kept, rescue=truth("rescue", rescue), philosopher=philosopher, prompt=prompt)
     announce(tables, games)
     return Task(
         dataset=MemoryDataset(
@@ -107,7 +134,7 @@ def philosophers(
         scorer=scores.scorers_in_order(reward),
         headline_metric=PRIMARY,
         version=VERSION,
-        metadata={"reward": rewarded, "prompt": [prompt_hash(rules) for rules in tables]},
+        metadata={"reward": rewarded, "prompt": [prompt_hash(rules, text) for rules in tables]},
         viewer=VIEWER,
     )
 
@@ -136,7 +163,7 @@ def announce(tables: list[Rules], games: int) -> None:
     Raises:
         BadInput: They are more than a run may plan.
     """
-    calls = sum(games * rules.n * rules.rounds for rules in tables)
+    calls = sum(games * rules.calls for rules in tables)
     if calls > MOST_CALLS:
         raise BadInput(
             f"{calls:,} model calls are more than a run may plan ({MOST_CALLS:,}): give fewer games, seats or rounds."

@@ -11,7 +11,7 @@ from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.statistics import Estimate, estimate
 from inspect_dining.table.moves import LOST, READINGS, Action, Kind
-from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.players import players_under
 from inspect_dining.table.rules import Rules
 
 SURVIVAL_ROUNDS = (5, 12)
@@ -246,7 +246,7 @@ def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Ro
         episodes: Games of each player; none are played for 0.
     """
     rows = []
-    for player in SCRIPTED if episodes else ():
+    for player in players_under(rules) if episodes else ():
         played = games(rules, player, episodes)
         found = [compute_scores(episode, shaping) for episode in played]
         rows.append(

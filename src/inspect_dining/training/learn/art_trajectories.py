@@ -21,8 +21,7 @@ from math import fsum
 
 from inspect_dining.philosophers.prompts import observation, system_prompt
 from inspect_dining.philosophers.tokens import Ids
-from inspect_dining.table.game import Game
-from inspect_dining.table.moves import READINGS
+from inspect_dining.table.game import retrace
 from inspect_dining.table.record import Record
 from inspect_dining.table.view import View
 from inspect_dining.training.learn.art_child import Message, Step, Trajectory, Turn
@@ -104,10 +103,10 @@ def _histories(
     """Every seat's conversation in an episode, with those of its turns that are wanted."""
     system = Message(role="system", content=system_prompt(episode.record.rules))
     histories: list[list[Message | Turn]] = [[] for _ in range(episode.record.rules.n)]
-    for view, said in zip(views(episode.record), episode.turns, strict=True):
+    for (seat, view, _), said in zip(retrace(episode.record), episode.turns, strict=True):
         if said.acts in wanted:
             seen = Message(role="user", content=observation(view))
-            histories[view.seat] += [system, seen, _turn(said, prompts, text)]
+            histories[seat] += [system, seen, _turn(said, prompts, text)]
     return [history for history in histories if history]
 
 
@@ -119,11 +118,4 @@ def _turn(said: Said, prompts: dict[Ids, int], text: Callable[[Ids], str]) -> Tu
 
 def views(record: Record) -> Iterator[View]:
     """What the seats saw before each turn of a game, in the order of play."""
-    game = Game(record.rules, record.seed)
-    for codes in record.rounds:
-        done = 0
-        while done < len(codes):
-            seats = game.to_move
-            yield from map(game.view, seats)
-            game.move([READINGS[code] for code in codes[done : done + len(seats)]])
-            done += len(seats)
+    return (view for _, view, _ in retrace(record))

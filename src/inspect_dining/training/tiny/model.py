@@ -18,7 +18,7 @@ from inspect_dining.philosophers.prompts import observation, system_prompt, tool
 from inspect_dining.philosophers.tokens import Tokenizer
 from inspect_dining.table.moves import DONE_TURNS, LOST_TURNS, TIE_TURNS, VAIN_TURNS, Action, Kind, Turn, Why
 from inspect_dining.table.rules import Rules
-from inspect_dining.table.view import Fork, View, describe
+from inspect_dining.table.view import Fork, Parity, View, describe
 
 END, START, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
 CALL_OPENS, CALL_CLOSES = '<tool_call>\n{"name": "', '", "arguments": {}}\n</tool_call>'
@@ -76,7 +76,8 @@ def tiny_tokenizer(rules: Rules) -> PreTrainedTokenizerFast:
 def _phrases(tokenizer: PreTrainedTokenizerFast, rules: Rules) -> list[str]:
     """The phrases of prompts and replies, without repeats, in a fixed order; numbers stay digits."""
     forks, turns = [*Fork], [describe(turn) for turn in [None, *plain_turns()]]
-    seen = View(1, 5, 1, 9, Fork.FREE, Fork.FREE, 0, None, rules.hint)
+    parity: Parity | None = "odd" if rules.hint == "parity" else None
+    seen = View(1, 5, 1, 9, Fork.FREE, Fork.FREE, 0, None, parity, 1 if rules.hint == "coin" else None)
     head, tail = _around(tokenizer, rules, seen, tool_schemas())
     parities = ["even", "odd"]
     values = re.compile("(" + "|".join(map(re.escape, [Fork.FREE, turns[0], *parities])) + r"|\d)")

@@ -18,6 +18,7 @@ from inspect_dining.table.game import Game
 from inspect_dining.table.moves import ACTS, Action
 from inspect_dining.table.players import SCRIPTED
 from inspect_dining.table.rules import Coin, Hint, Rules
+from inspect_dining.table.strategies import seat_of
 from inspect_dining.table.view import View, describe
 from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.play.rollouts import Dinner
@@ -54,7 +55,7 @@ def answer(view: View, question: str) -> str:
     """The answer to one question of the drill."""
     return {
         "seat ": str(view.seat),
-        "parity ": "odd" if view.seat % 2 else "even",
+        "parity ": "odd" if seat_of(view) % 2 else "even",
         "n ": str(view.n),
         "round ": str(view.round),
         "rounds ": str(view.rounds),
