@@ -25,9 +25,8 @@ DECIMALS = 4
 def _per_size(name: str) -> Metric:
     """The metric by table size, with the interval that suits the range of a score."""
     score = SCORES[name]
-    if score.share:
-        return per_size(share=True)
     return per_size(
+        share=score.share,
         least=score.least if isfinite(score.least) else None,
         most=score.most if isfinite(score.most) else None,
         of_meals=score.of_meals,
