@@ -1,13 +1,14 @@
 # make demo        a scored dinner of scripted players: no key, no network, no GPU
 # make test        the tests (those marked slow aside)
 # make check       lint, format, types, the doors between the rooms, Inspect's conventions for evaluations
+# make docs        the pages as a site in site/, the reference made from docstrings; a broken link fails
 # make test-real   what takes long or needs more of the machine: slow tests, a real browser, a real vLLM server, OpenPipe
 #                  ART in Python 3.12, dpbench, a small real language model
 #
 # Each verb makes the environment it needs and leaves it for the next call. An environment is stamped with a hash of all
 # that it was made of; when one of these changes, the stamp no longer fits and the environment is made anew.
 
-.PHONY: demo test check test-real chromium
+.PHONY: demo test check docs test-real chromium
 
 PYTHONS := python3.11 python3.12 python3.13 python3
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -49,6 +50,11 @@ TEST_NEEDS := -e '.[analysis,train,pettingzoo,scout]' --group test
 $(TEST_ENV):
 	$(call environment,constraints.txt,$(TEST_NEEDS))
 
+DOCS_ENV := $(call stamp,.venv-docs,constraints-docs.txt)
+DOCS_NEEDS := mkdocs-material mkdocstrings-python
+$(DOCS_ENV):
+	$(call environment,constraints-docs.txt,$(DOCS_NEEDS))
+
 # vLLM pins a torch and a transformers of its own, so that it is served from one environment and asked from another.
 # Its torchvision is built for another torch and would stop it.
 VLLM_ENV := $(call stamp,.venv-vllm,constraints-vllm.txt)
@@ -89,6 +95,10 @@ check: $(TEST_ENV)
 	.venv-test/bin/mypy
 	.venv-test/bin/lint-imports --no-logo
 	.venv-test/bin/inspect-evals-lint inspect_dining
+
+docs: $(DOCS_ENV)
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet --site-dir site
+	@echo "The site is in site/. To read it: .venv-docs/bin/mkdocs serve"
 
 # A part that needs packages of its own gets a constraints-NAME.txt, an environment .venv-NAME made like those above,
 # and a line here.

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from transformers import AutoTokenizer
@@ -39,7 +40,6 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path, speaker: Path) -> N
     refused(["--resume"], "--resume needs the directory of the run")
     refused(["--resume", "--out", str(tmp_path)], "recipe.yaml is missing")
     refused(["--resume", "--steps", "3", "--out", str(tmp_path)], "--resume goes on with the recipe that the run began")
-    refused(["--recipe", "quick", "--preset", "paper"], "name two recipes; give one")
     empty = tmp_path / "empty"
     empty.mkdir()
     refused([*SMALL, "--model", str(empty), "--out", str(tmp_path / "a")], "holds no model")
@@ -88,3 +88,8 @@ def test_a_whole_session_ends_with_its_table_its_curves_and_its_logs(tmp_path: P
     assert (path / "best" / "README.md").is_file()
     again = said(["--resume", "--out", str(path), "--no-beside"])
     assert again.exit_code == 0, again.output
+
+
+def test_every_flag_of_a_recipe_has_a_help_text() -> None:
+    missing = [option.opts[0] for option in main.params if isinstance(option, click.Option) and not option.help]
+    assert missing == []

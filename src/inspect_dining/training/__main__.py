@@ -46,16 +46,20 @@ def refuse_unasked(recipe: Recipe, given: Mapping[str, str], out: Path) -> None:
 def _keys(command: C) -> C:
     """Every key of a recipe as a flag."""
     for name in reversed(Recipe.model_fields):
-        if name not in ("name",):
-            command = click.option(f"--{name.replace('_', '-')}", name, metavar="VALUE")(command)
+        if name != "name":
+            command = click.option(f"--{name.replace('_', '-')}", name, metavar="VALUE", help=_help(name))(command)
     return command
+
+
+def _help(name: str) -> str:
+    """The help of a flag: the docstring of the recipe's key."""
+    return " ".join((Recipe.model_fields[name].description or "").split()).replace("`", "")
 
 
 @click.group(
     invoke_without_command=True, context_settings={"show_default": True, "help_option_names": ["-h", "--help"]}
 )
 @click.option("--recipe", "recipe_name", default=None, help=f"{', '.join(builtin())}, or a YAML file.")
-@click.option("--preset", default=None, help="Another word for --recipe: quick (the default) or full.")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="The run directory.")
 @click.option("--resume", is_flag=True, help="Go on with the run in --out.")
 @click.option(
@@ -69,7 +73,6 @@ def main(
     context: click.Context,
     /,
     recipe_name: str | None,
-    preset: str | None,
     out: Path | None,
     resume: bool,
     accept_changes: bool,
@@ -80,17 +83,17 @@ def main(
     """Trains a model on the dining philosophers by GRPO, on the evaluation's own reward.
 
     Without arguments: the corrected recipe on a tiny stand-in, with a before/after table, within ten minutes.
+
+    Every key of a recipe is a flag. A flag that is not given keeps the value of the recipe.
     """
     if context.invoked_subcommand is not None:
         return
     changes = {key: value for key, value in keys.items() if value is not None}
     if resume:
-        if changes.keys() - CONSENTED or recipe_name or preset:
+        if changes.keys() - CONSENTED or recipe_name:
             raise BadInput("--resume goes on with the recipe that the run began with; give only --out.")
         if out is None:
             raise BadInput("--resume needs the directory of the run: --out RUN.")
-    if recipe_name and preset and recipe_name != preset:
-        raise BadInput(f"--recipe {recipe_name} and --preset {preset} name two recipes; give one.")
     _quiet()
     from inspect_dining.training.keep.run_directory import RunDir
 
@@ -98,7 +101,7 @@ def main(
         recipe = RunDir(out).recipe()
         refuse_unasked(recipe, changes, out)
     else:
-        recipe = load(recipe_name or preset or ("quick" if "model" not in changes else "corrected"), changes)
+        recipe = load(recipe_name or ("quick" if "model" not in changes else "corrected"), changes)
         if Path(recipe.model).is_dir():
             # so that --resume finds it from any folder
             recipe = recipe.model_copy(update={"model": str(Path(recipe.model).resolve())})

@@ -39,7 +39,7 @@ def _stage(text: str) -> dict[str, object]:
 
 
 class _Checked(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Stage(_Checked):
@@ -75,7 +75,7 @@ class Recipe(_Checked):
     model: str = TINY
     """`tiny`, a local folder, or a hub name."""
     seed: int = Field(default=1, ge=0)
-    """Keys the tiny model, the games and the sampling."""
+    """The seed of the tiny model, the games and the sampling."""
     learner: Literal["torch", "art"] = "torch"
     """What takes the steps: torch in this process, or OpenPipe ART in a child process."""
     art_python: str | None = None
@@ -94,17 +94,24 @@ class Recipe(_Checked):
     """More arguments for the server that is started."""
 
     order: Order = "simultaneous"
+    """Whether all seats of a round decide at once (`simultaneous`) or one after the other (`sequential`)."""
     release: Release = "auto"
+    """Whether forks return by themselves after a meal (`auto`) or must be put down (`manual`)."""
     ties: Ties = "random"
+    """Who gets a fork that both neighbours reach for: `random`, `rotate` or `lowest`."""
     patience: int = Field(default=1, ge=1)
+    """Consecutive locked rounds that make a deadlock."""
     hint: Hint = "none"
     """`parity` tells each seat whether its number is even or odd; the paper gave no hint."""
 
     shaping: str = "gini_welfare"
     """The reward: one that comes with the package, or `package.module:function`."""
     weights: Annotated[tuple[float, ...] | None, BeforeValidator(_list)] = None
+    """The four weights of `paper` and `meal_gated`: no-deadlock, throughput, variance of meals, idle."""
     throughput: Throughput = "seat_rounds"
+    """What meals are divided by in `paper` and `meal_gated`: `seat_rounds` (n T) or `optimum`."""
     variance: Variance = "population"
+    """The variance of meals in `paper` and `meal_gated`: `population` or `sample`."""
 
     steps: int = Field(default=300, ge=1)
     """Steps of the run."""
@@ -113,7 +120,7 @@ class Recipe(_Checked):
     episodes: int = Field(default=16, ge=2)
     """Episodes in a group."""
     stages: Annotated[tuple[Stage, ...], BeforeValidator(_stages)] = (Stage(games=("5x5",)),)
-    """The curriculum."""
+    """The curriculum: `5x12,3x12@60:0.6; 5x30` is games (seats x rounds), most steps, the efficiency that ends a stage."""
     fall_back: float = Field(default=0.5, gt=0)
     """The training deadlock rate at which an early advance is taken back."""
     restarts: int = Field(default=0, ge=0)
@@ -128,6 +135,7 @@ class Recipe(_Checked):
     pairs: int = Field(default=640, ge=0)
     """Distinct (prompt, reply) pairs in an update, sampled; 0 takes all."""
     weighting: Literal["constant", "episode"] = "constant"
+    """What the sum over a group's turns is divided by: a `constant`, or each `episode`'s own length."""
     spread: bool = False
     """Whether advantages are divided by the group's spread."""
     credit: Literal["group", "critic", "counterfactual"] = "group"
@@ -151,7 +159,7 @@ class Recipe(_Checked):
     explore_until: float = Field(default=0.5, gt=0, le=1)
     """The share of the run at which that pay has fallen to 0."""
     diversity: float = Field(default=0.0, ge=0)
-    """What seats are paid for first moves that differ, a nat of information of seat on move (see `diversity.py`)."""
+    """What seats are paid for first moves that differ, a nat of information of seat on move (see training.md)."""
     diversity_until: float = Field(default=0.45, gt=0, le=1)
     """The share of the run at which that bonus has faded to 0."""
     cap: float = Field(default=2.0, ge=1)
@@ -162,9 +170,11 @@ class Recipe(_Checked):
     lora_rank: int = Field(default=0, ge=0)
     """Rank of the LoRA adapters; 0 trains all weights."""
     lora_alpha: int = Field(default=16, ge=1)
+    """Alpha of the LoRA adapters; their update is scaled by alpha / rank."""
     dtype: Literal["float32", "bfloat16", "float64"] = "float32"
     """Precision of the weights; adapters and Adam stay in float32 (float64 where asked)."""
     gradient_checkpointing: bool = False
+    """Whether activations are computed again in the backward pass, to save memory."""
     memory: Annotated[int, Field(ge=0)] | Literal["chat"] = 0
     """How many of its own last turns a seat is shown, or `chat` for its whole conversation; as in an evaluation."""
     max_tokens: int = Field(default=16, ge=1)
@@ -183,10 +193,13 @@ class Recipe(_Checked):
     select_sizes: Annotated[tuple[int, ...], BeforeValidator(_list)] = (5, 10)
     """Table sizes of the selection games."""
     select_rounds: int = Field(default=30, ge=3)
+    """The horizon T of the selection games."""
     select_episodes: int = Field(default=8, ge=2)
     """Selection games of each size, played sampled and greedy."""
     test_sizes: Annotated[tuple[int, ...], BeforeValidator(_list)] = (5, 10, 15)
+    """Table sizes of the held-out games."""
     test_rounds: int = Field(default=30, ge=3)
+    """The horizon T of the held-out games."""
     test_episodes: int = Field(default=30, ge=2)
     """Held-out games of each size, played sampled and greedy."""
     log_episodes: int = Field(default=2, ge=0)
@@ -194,6 +207,7 @@ class Recipe(_Checked):
     save_every: int = Field(default=10, ge=1)
     """Steps between the states from which a killed run goes on."""
     tensorboard: bool = False
+    """Whether the metrics also go to TensorBoard."""
     accept_audit: bool = False
     """Whether a shaping that fails its audit is trained on."""
 
