@@ -120,7 +120,7 @@ class Recipe(_Checked):
     episodes: int = Field(default=16, ge=2)
     """Episodes in a group."""
     stages: Annotated[tuple[Stage, ...], BeforeValidator(_stages)] = (Stage(games=("5x5",)),)
-    """The curriculum: `5x12,3x12@60:0.6; 5x30` is games (seats x rounds), most steps, the efficiency that ends a stage."""
+    """The curriculum: `5x12,3x12@60:0.6; 5x30` is games (seats x rounds), most steps, efficiency to leave at."""
     fall_back: float = Field(default=0.5, gt=0)
     """The training deadlock rate at which an early advance is taken back."""
     restarts: int = Field(default=0, ge=0)
