@@ -37,8 +37,9 @@ def test_the_variants_are_the_paper_and_all_combinations_of_its_proposals() -> N
     )
 
 
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_runs_on_disk_are_not_run_again_and_another_recipe_is_refused(
-    speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
 ) -> None:
     """Nor is a run that only keeps another checkpoint; it comes to what it would have come to by itself."""
     recipe = Recipe(
@@ -57,12 +58,14 @@ def test_runs_on_disk_are_not_run_again_and_another_recipe_is_refused(
     )
     some = [Variant("none", recipe.model_copy(update={"keep": "last"})), Variant("best", recipe)]
     monkeypatch.setattr(module, "variants", lambda recipe: some)
+    if not processes:  # a fresh interpreter takes longer to load torch than all these runs
+        monkeypatch.setattr(module, "ProcessPoolExecutor", lambda jobs, mp_context: ThreadPoolExecutor(1))
     lines: list[str] = []
     found = ablate(recipe, [1, 2], tmp_path, told=lines.append)
     assert lines[0] == "4 runs, 0 of them done."
     assert {name: len(tables) for name, tables in found.items()} == {"none": 2, "best": 2}
     monkeypatch.setattr(module, "variants", lambda recipe: some[:1])
-    monkeypatch.setattr(module, "ProcessPoolExecutor", lambda jobs, mp_context: ThreadPoolExecutor(jobs))
+    monkeypatch.setattr(module, "ProcessPoolExecutor", lambda jobs, mp_context: ThreadPoolExecutor(1))
     assert ablate(recipe, [1], tmp_path / "alone")["none"] == found["none"][:1]
     assert (tmp_path / "none-1" / "best").resolve().name == "step-0001"
     monkeypatch.setattr(module, "variants", lambda recipe: some)
