@@ -87,7 +87,7 @@ demo: $(DEMO_ENV)
 	@echo "The log of this dinner lies in logs/. To look at it: .venv/bin/inspect view --log-dir logs"
 
 test: $(TEST_ENV)
-	.venv-test/bin/python -m pytest
+	.venv-test/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: $(TEST_ENV)
 	.venv-test/bin/ruff check

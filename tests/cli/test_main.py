@@ -39,6 +39,7 @@ def test_help_and_version_load_no_room() -> None:
     assert not heavy
 
 
+@pytest.mark.slow
 def test_the_audit_loads_neither_inspect_nor_matplotlib() -> None:
     code = (
         "import json, sys\n"

@@ -1,8 +1,6 @@
 """The reading of a reply: total, and nothing guessed. `test_corpus.py` has the shapes of real families."""
 
 import json
-import subprocess
-import sys
 from time import process_time
 from typing import get_args
 
@@ -243,16 +241,6 @@ def test_what_providers_put_in_a_models_mouth_is_taken_out() -> None:
     sorry = ContentText(text=malformed_function_apology("Malformed function call: print(default_api.eat())"))
     assert read(reply_of(output([sorry], stop="unknown")), rescue=True) == Reading(Kind.MALFORMED)
     assert read(reply_of(output([sorry], stop="stop"))) == Reading(Kind.NO_CALL)
-
-
-def test_the_core_imports_no_inspect() -> None:
-    """Training reads a million replies; the reading must stay free of Inspect, graphs and tensors."""
-    code = (
-        "import sys; import inspect_dining.philosophers.reading; "
-        "print(sorted({'inspect_ai', 'langgraph', 'torch', 'pydantic'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 # Completions of Qwen's template

@@ -187,6 +187,7 @@ def test_the_limits_upstream_stand_with_the_systems_they_touch() -> None:
     assert "No parser of vLLM fits it" in flat("deepseek")
 
 
+@pytest.mark.slow
 def test_the_verb_loads_neither_inspect_nor_torch() -> None:
     code = (
         "import json, sys\n"

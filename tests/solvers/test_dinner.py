@@ -22,8 +22,12 @@ from inspect_dining.tasks import philosophers
 from tests.solvers.harness import Talker, calls, left_first, record_of, records_of, run, run_all, samples, says, score
 
 
-def test_every_player_plays_under_inspect_the_game_it_plays_without(tmp_path: Path) -> None:
-    """A prompt that lost or bent something, or a coin keyed by arrival, would part the two."""
+@pytest.mark.parametrize("some", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_every_player_plays_under_inspect_the_game_it_plays_without(tmp_path: Path, some: bool) -> None:
+    """A prompt that lost or bent something, or a coin keyed by arrival, would part the two.
+
+    Some: a player with coins under two rules far apart, and three more under one. The rest is slow.
+    """
     tables = [
         {"order": order, "release": release, "ties": ties, "hint": "parity"}
         for order in ("simultaneous", "sequential")
@@ -32,7 +36,8 @@ def test_every_player_plays_under_inspect_the_game_it_plays_without(tmp_path: Pa
     ]
     few = ["random", "wave"]
     rest = [name for name in players_under(Rules(5)) if name not in few]
-    for options, names in ((tables, few), (tables[:1] + tables[-1:], rest)):
+    whole = ((tables, few), (tables[:1] + tables[-1:], rest))
+    for options, names in ((tables[::11], few[:1]), (tables[:1], ["wave", "hog", "silent"])) if some else whole:
         tasks = [philosophers(n=3, episodes=1, rounds=4, **o) for o in options]  # type: ignore[arg-type]
         logs = run_all(tasks, [f"dining/{name}" for name in names], tmp_path, log_realtime=False)
         assert len(logs) == len(options) * len(names)
@@ -76,22 +81,25 @@ def test_a_table_is_mixed_by_roles_and_tokens_are_counted_by_seat(tmp_path: Path
     assert {f"seat_{i}" for i in range(5)} == set(sample.role_usage)
 
 
-def test_one_seed_gives_one_record_however_the_calls_are_scheduled(tmp_path: Path) -> None:
+@pytest.mark.parametrize("elsewhere", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_one_seed_gives_one_record_however_the_calls_are_scheduled(tmp_path: Path, elsewhere: bool) -> None:
     """Same bytes with one connection and fifty, and in another process with another hash seed."""
     task = philosophers(n=4, episodes=3, rounds=8, seed=7)
     one = run(task, "dining/random", tmp_path, max_connections=1)
     fifty = run(task, "dining/random", tmp_path, max_connections=50, max_samples=3)
     assert records_of(one) == records_of(fifty)
+    if not elsewhere:
+        return
     command = [sys.executable, "-m", "inspect_ai", "eval", "inspect_dining/philosophers", "--model", "dining/random"]
     arguments = ["-Tn=4", "-Tepisodes=3", "-Trounds=8", "-Tseed=7", "--display", "none"]
-    elsewhere = tmp_path / "elsewhere"
+    folder = tmp_path / "elsewhere"
     subprocess.run(
-        [*command, *arguments, "--log-dir", str(elsewhere)],
+        [*command, *arguments, "--log-dir", str(folder)],
         check=True,
         env={**os.environ, "PYTHONHASHSEED": "271"},
         capture_output=True,
     )
-    assert records_of(read_eval_log(str(next(elsewhere.glob("*.eval"))))) == records_of(one)
+    assert records_of(read_eval_log(str(next(folder.glob("*.eval"))))) == records_of(one)
 
 
 def test_replies_in_reverse_order_give_the_same_record(tmp_path: Path) -> None:

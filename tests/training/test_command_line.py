@@ -77,6 +77,7 @@ def test_a_reward_that_fails_its_audit_needs_a_word(shaping: str, tmp_path: Path
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_a_whole_session_ends_with_its_table_its_curves_and_its_logs(tmp_path: Path, speaker: Path) -> None:
     path = tmp_path / "run"
     result = said([*SMALL, "--model", str(speaker), "--beside", "--out", str(path)])

@@ -32,6 +32,7 @@ def acting(folder: Path, logs: Path, *, n: int, rounds: int, episodes: int, samp
     return [turn.reading.acts for record in records for round in replay(record) for turn in round.turns]
 
 
+@pytest.mark.slow
 def test_it_acts_in_nearly_all_turns_also_through_hf(speaker: Path, tmp_path: Path) -> None:
     """`hf/` calls a call without arguments unparsable; a seat that speaks well would sit there as if it were silent."""
     acts = acting(speaker, tmp_path, n=3, rounds=4, episodes=3)

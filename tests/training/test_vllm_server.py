@@ -6,7 +6,6 @@ A stand-in for the package `vllm` is put on the path of the server's interpreter
 import copy
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -165,9 +164,6 @@ def test_it_dies_with_a_process_that_is_killed(tmp_path: Path) -> None:
     owner.wait()
     owner.stdout.close()
     assert gone(worker)
-    port = int(lines[0].rpartition(":")[2].split()[0])
-    with socket.socket() as client, pytest.raises(ConnectionRefusedError):
-        client.connect(("127.0.0.1", port))
 
 
 def gone_now(pid: int) -> bool:
