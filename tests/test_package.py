@@ -18,6 +18,7 @@ from inspect_ai.util import registry_info
 
 import inspect_dining
 from inspect_dining.table import SCRIPTED
+from inspect_dining.tasks.dpbench import dpbench
 from inspect_dining.tasks.philosophers import philosophers
 
 ROOT = Path(__file__).parent.parent
@@ -113,9 +114,9 @@ def test_the_version_is_the_same_everywhere(wheel: dict[str, bytes]) -> None:
 
 def test_eval_yaml_tells_of_the_task_as_it_is() -> None:
     told = yaml.safe_load((PACKAGE / "eval.yaml").read_text(encoding="utf-8"))
-    task = philosophers()
-    assert told["tasks"] == [{"name": "philosophers", "dataset_samples": len(task.dataset)}]
-    assert told["version"] == task.version
+    tasks = {"philosophers": philosophers(), "dpbench": dpbench()}
+    assert told["tasks"] == [{"name": name, "dataset_samples": len(task.dataset)} for name, task in tasks.items()]
+    assert told["version"] == tasks["philosophers"].version
 
 
 def test_readme_make_and_ci_play_the_same_dinner() -> None:
