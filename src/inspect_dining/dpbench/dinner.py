@@ -6,7 +6,7 @@ from inspect_ai.solver import Solver, TaskState, solver
 from inspect_ai.tool import ToolInfo
 
 from inspect_dining.dpbench.game import Game
-from inspect_dining.dpbench.narration import account, did, ending, held, round_card
+from inspect_dining.dpbench.narration import account, did, ending, held, quoted, round_card
 from inspect_dining.dpbench.prompts import observation, system_prompt
 from inspect_dining.dpbench.reading import Reply
 from inspect_dining.dpbench.record import DPBENCH_RECORD
@@ -96,12 +96,12 @@ class DPBenchGame:
             self._before = game.table
         closed = game.move(replies)
         for seat, reply in zip(moving, replies, strict=True):
-            spoken = [f"Said to both neighbours: {reply.message}"] if reply.message else []
+            spoken = [f"Said to both neighbours: {quoted(reply.message)}"] if reply.message else []
             if not discussion:
                 forks = held(game.table, seat)
                 mark = "" if reply.kind is Kind.ACTION else "✗ "
                 spoken.append(f"{mark}{did(reply).removeprefix('✗ ')}; forks {forks}; meals {game.table.meals[seat]}.")
-            self._heard[seat] = "\n".join(spoken) or "Said nothing."
+            self._heard[seat] = "\n\n".join(spoken) or "Said nothing."
         return closed
 
     def told(self, seat: int) -> Told | None:

@@ -39,7 +39,7 @@ def round_card(rules: DPBenchRules, number: int, played: Round, before: Table, a
         state = "eating" if after.eating[seat] else "hungry"
         rows.append([f"P{seat}", held(before, seat), did(reply), held(after, seat), state, str(after.meals[seat])])
         if played.said:
-            rows[-1].append("<br>".join(quoted(each[seat]) for each in played.said))
+            rows[-1].append(" / ".join(quoted(each[seat]) for each in played.said))
     if played.said:
         head.append("said" if rules.discussions == 0 else f"said in {rules.discussions} rounds, and with the action")
     lines = [
