@@ -20,7 +20,7 @@ def test_it_prints_the_matrix_and_what_mixing_costs() -> None:
 
 def test_its_json_holds_every_number_and_no_nan() -> None:
     found = CliRunner().invoke(main, ["crossplay", "odd_even", "backoff", "--no-shapley", "--json", *FEW])
-    data = json.loads(found.output, parse_constant=pytest.fail)
+    (data,) = json.loads(found.output, parse_constant=pytest.fail)["matrices"]
     assert [cell["players"] for cell in data["cells"]] == [
         ["odd_even", "odd_even"], ["backoff", "backoff"], ["odd_even", "backoff"],
     ]  # fmt: skip
@@ -40,6 +40,8 @@ def test_the_figure_is_written_whole(tmp_path: Path) -> None:
         ((), "No players were given"),
         (("od_even",), "Did you mean odd_even?"),
         (("wave", "wave"), "each once"),
+        (("wave", "--faults", "9:hog"), "names seat 9"),
+        (("wave", "--n", "3,4", "--figure", "x.svg"), "--figure draws one matrix"),
         (("wave", "hog", "odd_even", "--n", "2"), ""),
     ],
 )

@@ -1,6 +1,7 @@
 """`python -m inspect_dining crossplay`."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -8,8 +9,9 @@ import click
 from rich.console import Console
 
 from inspect_dining.cli.options import as_json as json_option
-from inspect_dining.cli.options import size
+from inspect_dining.cli.options import refuse_endless, size
 from inspect_dining.crossplay import cross_play, shapley_values
+from inspect_dining.crossplay.seatings import Host, play_scripted
 from inspect_dining.crossplay.shapley import MOST_PLAYERS
 from inspect_dining.crossplay.tables import matrix_tables, plain
 from inspect_dining.errors import BadInput
@@ -27,6 +29,7 @@ from inspect_dining.table.rules import Order, Release, Rules, Ties
 @click.option(
     "--patience", type=click.IntRange(min=1), default=1, show_default=True, help="Locked rounds of a deadlock."
 )
+@click.option("--faults", default="", help="What goes wrong with which seats, such as 2:silent@10,4:crash@first_fork.")
 @click.option("--games", type=click.IntRange(min=2), default=120, show_default=True, help="Games of each table.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="As in `-T seed=`.")
 @click.option(
@@ -37,12 +40,13 @@ from inspect_dining.table.rules import Order, Release, Rules, Ties
 @json_option
 def crossplay_command(
     players: tuple[str, ...],
-    n: int,
+    sizes: Sequence[int],
     rounds: int,
     order: Order,
     release: Release,
     ties: Ties,
     patience: int,
+    faults: str,
     games: int,
     seed: int,
     shapley: bool,
@@ -51,23 +55,43 @@ def crossplay_command(
 ) -> None:
     """Seats every pair of PLAYERS at one table, and each alone: who can dine with whom?
 
-    PLAYERS are names of scripted players. Two players share the seats in every distinct arrangement around the ring in
-    turn, and all tables play the same games.
+    PLAYERS are names of scripted players or folders of trained checkpoints. Two players share the seats in every
+    distinct arrangement around the ring in turn, and all tables play the same games.
     """
     if not players:
-        raise BadInput(f"No players were given: name some of {', '.join(SCRIPTED)}.")
-    rules = Rules(n, rounds, order=order, release=release, ties=ties, patience=patience)
+        raise BadInput(f"No players were given: name some of {', '.join(SCRIPTED)}, or folders of checkpoints.")
+    folders = [player for player in players if player not in SCRIPTED and Path(player).is_dir()]
     for player in players:
-        scripted(player)
-    matrix = cross_play(players, rules, games, seed)
-    values = None
-    if shapley and 1 < len(players) <= MOST_PLAYERS:
-        values = shapley_values(players, rules, games, seed)
+        if player not in folders:
+            scripted(player)
+    host: Host = play_scripted
+    if folders:
+        from inspect_dining.providers.guests import host_of
+
+        host = host_of(folders)
+    if figure is not None and len(sizes) > 1:
+        raise BadInput(f"--figure draws one matrix, and --n names {len(sizes)} sizes: give one --n.")
+    count = len(players)
+    coalitions = 2**count - 1 if shapley and 1 < count <= MOST_PLAYERS else 0
+    refuse_endless(sizes, rounds, (count * (count + 1) // 2 + coalitions) * games)
+    several = [
+        Rules(n, rounds, order=order, release=release, ties=ties, patience=patience, faults=faults) for n in sizes
+    ]
+    found = [
+        (
+            cross_play(players, rules, games, seed, host),
+            shapley_values(players, rules, games, seed, host) if coalitions else None,
+        )
+        for rules in several
+    ]
     if figure is not None:
         from inspect_dining.analysis.show.matrix_figure import matrix_figure
 
-        write(figure, matrix_figure(matrix))
+        write(figure, matrix_figure(found[0][0]))
     if as_json:
-        click.echo(json.dumps(plain(matrix, values), indent=1, allow_nan=False))
-    else:
-        Console(highlight=False).print(matrix_tables(matrix, values))
+        matrices = [plain(matrix, values) for matrix, values in found]
+        click.echo(json.dumps({"faults": faults, "matrices": matrices}, indent=1, allow_nan=False))
+        return
+    console = Console(highlight=False)
+    for matrix, values in found:
+        console.print(matrix_tables(matrix, values))

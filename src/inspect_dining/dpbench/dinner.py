@@ -104,6 +104,10 @@ class DPBenchGame:
             self._heard[seat] = "\n\n".join(spoken) or "Said nothing."
         return closed
 
+    def fail(self, seat: int) -> bool:
+        """DPBench knows no faults."""
+        return False
+
     def told(self, seat: int) -> Told | None:
         """What came of a reply: a line for the lane. A philosopher itself is told nothing, as in dpbench."""
         return Told("", self._heard[seat])

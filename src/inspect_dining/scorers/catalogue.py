@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import inf
 
 from inspect_dining.scorers.shaping import Shaping, proportional
+from inspect_dining.scorers.survivors import Survivors
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.statistics import Estimate, estimate
 from inspect_dining.table.optimum import best_meals
@@ -140,6 +141,66 @@ SCORES: dict[str, ScoreDefinition] = {
     )
 }
 """The scores by name, in the order in which every table, log and page lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultScore:
+    """One score of an episode whose rules have faults; it is undefined where there is nothing to measure.
+
+    Attributes:
+        name: Its name, that of the Inspect scorer and of its values in a log.
+        value: Computes the score from how the seats without a fault fared; None where it is undefined.
+        best: The best value.
+        meaning: What it measures, in a few words.
+        explain: Says in one sentence how a value came about.
+    """
+
+    name: str
+    value: Callable[[Survivors], float | None]
+    best: str
+    meaning: str
+    explain: Callable[[Survivors], str]
+
+
+def _explain_survivors(s: Survivors) -> str:
+    what = "the most that they could have eaten" if s.exact else "an upper bound of what they could have eaten"
+    return f"The seats without a fault ate {s.meals} meals / {s.best} ({what}, the forks of the others taken as given)."
+
+
+def _explain_locality(s: Survivors) -> str:
+    told = ", ".join(f"{hungry} of {seats} at distance {place}" for place, (hungry, seats) in enumerate(s.starved, 1))
+    return "No fault began." if s.begun is None else f"Ate nothing from round {s.begun} on: {told}."
+
+
+def _explain_wait(s: Survivors) -> str:
+    return (
+        "No fault began." if s.begun is None else f"Rounds from round {s.begun} to the next meal, the mean over seats."
+    )
+
+
+FAULT_SCORES: dict[str, FaultScore] = {
+    score.name: score
+    for score in (
+        FaultScore(
+            "survivors_efficiency",
+            lambda s: s.efficiency,
+            "1",
+            "meals of the seats without a fault / the most that they could have eaten",
+            _explain_survivors,
+        ),
+        FaultScore(
+            "failure_locality",
+            lambda s: s.locality,
+            "0",
+            "farthest distance from a fault at which a seat starves",
+            _explain_locality,
+        ),
+        FaultScore(
+            "rounds_to_meal", lambda s: s.wait, "low", "rounds from the fault to a seat's next meal", _explain_wait
+        ),
+    )
+}
+"""The scores of games whose rules have faults, besides `SCORES`."""
 PRIMARY = "efficiency"
 """The headline, and the primary outcome of a comparison unless another is named."""
 

@@ -10,7 +10,7 @@ from math import isfinite
 from inspect_ai.scorer import Metric, Score, Scorer, Target, scorer
 from inspect_ai.solver import TaskState
 
-from inspect_dining.scorers.catalogue import SCORES
+from inspect_dining.scorers.catalogue import FAULT_SCORES, SCORES
 from inspect_dining.scorers.metrics import convergence, per_size, pooled, survival
 from inspect_dining.scorers.shaping import Shaping, Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
@@ -159,6 +159,50 @@ def idle() -> Scorer:
 def lost_turns() -> Scorer:
     """Share of turns that did not act."""
     return _catalogued("lost_turns")
+
+
+def _under_faults(name: str) -> Scorer:
+    """The scorer of an entry of `FAULT_SCORES`; unscored where the game has nothing to measure."""
+    definition = FAULT_SCORES[name]
+
+    async def score(state: TaskState, target: Target) -> Score:
+        data = state.store.get(RECORD)
+        if data is None:
+            return Score.unscored(reason="no record", explanation="No round was played.")
+        record = Record.from_dict(data)
+        if not record.complete:
+            return Score.unscored(reason=record.ended, explanation=ending(record))
+        found = terms(record).survivors
+        value = None if found is None else definition.value(found)
+        if found is None or value is None:
+            return Score.unscored(reason="no fault", explanation="No fault began, or nobody could have eaten.")
+        about: dict[str, object] = {"n": record.rules.n, "record": _digest(record)}
+        return Score(value=round(value, DECIMALS), explanation=definition.explain(found), metadata=about)
+
+    return score
+
+
+@scorer(metrics=[pooled(), per_size(least=0, most=1)])
+def survivors_efficiency() -> Scorer:
+    """Meals of the seats without a fault as a share of the most that they could have eaten."""
+    return _under_faults("survivors_efficiency")
+
+
+@scorer(metrics=[per_size(least=0)])
+def failure_locality() -> Scorer:
+    """The farthest distance from a fault at which a seat ate nothing more; 0 where all ate."""
+    return _under_faults("failure_locality")
+
+
+@scorer(metrics=[per_size(least=0)])
+def rounds_to_meal() -> Scorer:
+    """Rounds from the fault to a seat's next meal, its own round included; the horizon where it ate no more."""
+    return _under_faults("rounds_to_meal")
+
+
+def scorers_under_faults() -> list[Scorer]:
+    """The scorers that a run with faults has besides the others."""
+    return [survivors_efficiency(), failure_locality(), rounds_to_meal()]
 
 
 def scorers_in_order(rewarding: Scorer) -> list[Scorer]:

@@ -10,7 +10,7 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, Literal
 
 import anyio
 from anyio.abc import TaskGroup
@@ -28,6 +28,9 @@ from inspect_dining.solvers.seat import SOURCE, Asked, ContextOverflow, Lane, Me
 from inspect_dining.table.rules import Rules, Split, episode_seed, is_whole
 from inspect_dining.table.view import View
 
+Failures = Literal["error", "crash"]
+"""What a seat is whose model fails: an error of the episode, or a crash of the seat."""
+
 
 @solver
 def dinner(
@@ -37,11 +40,13 @@ def dinner(
     philosopher: str | None = None,
     split: Split = "test",
     prompt: str = "default",
+    failures: Failures = "error",
 ) -> Solver:
     """Seats one philosopher at every place and plays a game to its end.
 
     The sample's metadata may hold `rules` (see `Rules.options`), which win over the argument; its id keys the game's
-    chance. Models are bound by role: `seat_0`, `seat_1` and so on, else the model of the evaluation.
+    chance. Models are bound by role: `seat_0`, `seat_1` and so on, else the model of the evaluation; where the metadata
+    hold a `seating`, a list of a role for each seat, by those roles.
 
     Args:
         rules: The rules of the game, where the samples do not state them.
@@ -50,6 +55,7 @@ def dinner(
         philosopher: `package.module:name` of a philosopher of one's own (see `philosophers.graph`).
         split: Which family of games a sample id names.
         prompt: A prompt strategy (see `philosophers.prompts`), or the path of a text file.
+        failures: What a seat is whose model fails: an `error` of the episode, or a `crash` of the seat.
 
     Raises:
         BadInput: An argument is not accepted.
@@ -63,7 +69,9 @@ def dinner(
             options = Rules(**options)
         if not isinstance(options, Rules):
             raise BadInput("The dinner has no rules: give them to the solver, or in the metadata of the sample.")
-        return PhilosophersGame(options, episode_seed(split, str(state.sample_id)), rescue, system, memory == "chat")
+        return PhilosophersGame(
+            options, episode_seed(split, str(state.sample_id)), rescue, system, memory == "chat", failures == "crash"
+        )
 
     return host(lay, memory, philosopher, _heard_instead)
 
@@ -99,15 +107,21 @@ def host(
         about: dict[str, str | int] = {"episode": str(state.sample_id), "epoch": state.epoch}
         other = before(game)
         end = _End("stopped")
+        players = _seating(state.metadata.get("seating"), game.n)
         first = Card("The game is being played; once it has ended, this card tells all of it.", SOURCE)
         try:
             if other is not None:
                 async with span("the game whose messages are heard", type="round"):
                     end = await _dine(
-                        other, [Seat(i, decide, other, {**about, "donor": 1}, memory) for i in range(other.n)]
+                        other,
+                        [
+                            Seat(i, decide, other, {**about, "donor": 1}, memory, player=player)
+                            for i, player in enumerate(players)
+                        ],
                     )
             if other is None or other.over:
-                end = await _dine(game, [Seat(i, decide, game, about, memory) for i in range(game.n)], state)
+                seats = [Seat(i, decide, game, about, memory, player=player) for i, player in enumerate(players)]
+                end = await _dine(game, seats, state)
         finally:
             # also on a cancellation, which no handler catches
             state.store.set(game.key, game.record(end.stopped))
@@ -163,6 +177,21 @@ async def _dine(game: DinnerGame[V, R], seats: list[Seat[V, R]], state: TaskStat
             if state is not None and game.key in state.store:
                 state.store.delete(game.key)
     return end
+
+
+def _seating(seating: object, n: int) -> list[str | None]:
+    """For each seat the model role of its player, where the sample says who sits where.
+
+    Raises:
+        BadInput: It is no list of a role for each seat.
+    """
+    if seating is None:
+        return [None] * n
+    if not isinstance(seating, list) or len(seating) != n or not all(isinstance(role, str) for role in seating):
+        raise BadInput(
+            f"The sample's seating is {seating!r}; a list of a model role for each of {n} seats is expected."
+        )
+    return seating
 
 
 def accept_memory(memory: object) -> Memory:
@@ -236,7 +265,10 @@ class _Table(Generic[V, R]):
         while len(readings) < len(game.to_move):
             number, reply = await self._replies.receive()
             if isinstance(reply, Exception):
-                raise reply
+                if isinstance(reply, (ContextOverflow, LimitExceededError, BadInput)) or not game.fail(number):
+                    raise reply
+                transcript().info(f"Philosopher {number} crashed: {reply}", source=SOURCE)
+                continue
             readings[number] = reply
         return [readings[number] for number in game.to_move]
 

@@ -99,6 +99,9 @@ class DinnerGame(Protocol[V, R]):
     def move(self, replies: Sequence[R]) -> bool:
         """Takes the replies of the seats in `to_move`; says whether a round closed."""
 
+    def fail(self, seat: int) -> bool:
+        """Whether the game goes on without a seat that could not reply; it is then no longer in `to_move`."""
+
     def told(self, seat: int) -> Told | None:
         """What a seat that has just moved is told of it, or None for nothing."""
 
@@ -150,7 +153,13 @@ class PhilosophersGame:
     key = RECORD
 
     def __init__(
-        self, rules: Rules, seed: int, rescue: bool = False, prompt: str = "default", keeps_calls: bool = False
+        self,
+        rules: Rules,
+        seed: int,
+        rescue: bool = False,
+        prompt: str = "default",
+        keeps_calls: bool = False,
+        crashes: bool = False,
     ) -> None:
         """Lays an empty table.
 
@@ -161,8 +170,10 @@ class PhilosophersGame:
             prompt: A prompt strategy, or the text of a prompt (see `philosophers.prompts`).
             keeps_calls: Whether conversations are kept. They hold calls, which strict providers take only beside the
                 tools; else a message is asked for without tools.
+            crashes: Whether a seat that cannot reply counts as crashed (not while seats talk one after the other).
         """
         self.rules = rules
+        self._crashes = crashes
         self.n = rules.n
         self.other: PhilosophersGame | None = None
         if rules.talk_control == "shuffled":
@@ -232,6 +243,15 @@ class PhilosophersGame:
             self.game.speak([reply.text for reply in replies if isinstance(reply, Message)])
             return False
         return self.game.move([reply for reply in replies if isinstance(reply, Reading)])
+
+    def fail(self, seat: int) -> bool:
+        """Lets a seat crash whose model failed, where that was asked for and others are left."""
+        others = set(range(self.n)) - {seat} - {fault.seat for fault in self.game.rules.seat_faults}
+        talks_in_turn = bool(self.game.to_speak) and self.rules.order == "sequential"
+        if not self._crashes or not others or talks_in_turn:
+            return False
+        self.game.fail(seat)
+        return True
 
     def told(self, seat: int) -> Told | None:
         """What came of a seat's turn, or what is heard of its message."""

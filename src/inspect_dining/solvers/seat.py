@@ -58,6 +58,7 @@ class Seat(Generic[V, R]):
         about: What every observation's metadata says of the episode.
         memory: What it remembers.
         said: The text of its latest reply; its reasoning where there was no text.
+        player: The model role of the player that sits here at a mixed table, or None.
     """
 
     number: int
@@ -66,6 +67,7 @@ class Seat(Generic[V, R]):
     about: dict[str, str | int]
     memory: Memory
     said: str = ""
+    player: str | None = None
     _model: Model = field(init=False)
     _config: GenerateConfig = field(init=False)
     _mind: Deliberation = field(default_factory=lambda: Deliberation())
@@ -76,12 +78,13 @@ class Seat(Generic[V, R]):
 
     def __post_init__(self) -> None:
         role, run = f"seat_{self.number}", active_generate_config()
-        self._model = heard(get_model(role=role, default=get_model()))
+        usual = get_model() if self.player is None else get_model(role=self.player, default=get_model())
+        self._model = heard(get_model(role=role, default=usual))
         own = self._model.config
         # what the run sets holds for every seat; what the model itself sets outranks the defaults of a dinner
         limit = MAX_TOKENS if own.max_tokens is None else None
         parallel = False if own.parallel_tool_calls is None else None
-        if role in model_roles():
+        if role in model_roles() or self.player in model_roles():
             # a role's sampling stays its own, as everywhere in Inspect; what bounds a reply holds for every seat
             self._config = GenerateConfig(
                 max_tokens=limit and (run.max_tokens or limit),

@@ -120,8 +120,9 @@ def _row(length: int, ends: tuple[Ends, ...]) -> Best:
     """The most meals of a row of seats, whose first and last fork only the row's own ends use."""
     if length <= MOST_SOLVED:
         return Best(_solved_row(length, ends), exact=True)
-    if not any(map(any, ends)) and length <= len(_ROW_GAINS) and len(ends) <= len(_ROW_GAINS[length]):
-        return Best(sum(map(int, _ROW_GAINS[length][: len(ends)])), exact=True)
+    gains = _ROW_GAINS.get(length, "")
+    if not any(map(any, ends)) and len(ends) <= len(gains):
+        return Best(sum(map(int, gains[: len(ends)])), exact=True)
     return Best(_bounded_row(length, ends), exact=False)
 
 
@@ -217,6 +218,7 @@ _ROW_GAINS: dict[int, str] = {
     11: "00603313222232222322223222232222322223222232222322",
     12: "00603323223223223232232322323223232232322323223232",
     13: "00703413323232323323233232332323323233232332323323",
+    14: "00704324232333233332333323333233332333323333233332",
 }
 """For each length of a row that is not solved here, as `_solved_row` proved it: how many meals the 1st, 2nd, ... round
 adds to the most that can be eaten."""

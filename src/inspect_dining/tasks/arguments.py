@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 from inspect_dining.errors import BadInput
 from inspect_dining.limits import LIMITS
+from inspect_dining.table.faults import SYNTAX
 from inspect_dining.table.rules import is_whole, plain_int
 
 NO_MODEL = "none/none"
@@ -83,6 +84,18 @@ def shorten(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def fault_text(value: object) -> str:
+    """Faults as one text, from a list or a comma string; empty for none.
+
+    Raises:
+        BadInput: It is neither.
+    """
+    found = [] if value is None else items(value)
+    if not all(isinstance(item, str) for item in found):
+        raise BadInput(f"faults={value!r} is not accepted: a fault is written {SYNTAX}.")
+    return ",".join(map(str, found))
+
+
 def truth(name: str, value: object) -> bool:
     """True or false.
 
@@ -108,19 +121,58 @@ def numbers(name: str, value: object) -> list[float] | None:
         raise BadInput(f"{name}={value!r} is not accepted: give numbers such as {name}=1,0.5,0.3,0.1.") from None
 
 
-def refuse_odd_roles(roles: Mapping[str, object], smallest: int) -> None:
+def player_names(value: object, roles: Mapping[str, object], smallest: int) -> tuple[str, ...]:
+    """The players of a mixed table: names of model roles, of which one may be left to the model of the run.
+
+    Args:
+        value: The names as a list or a comma string, or None for a table of the run's model.
+        roles: The model roles of the evaluation.
+        smallest: The smallest table's n.
+
+    Raises:
+        BadInput: Fewer than two names, one twice, one that is no name, more than seats, or two without a model.
+    """
+    if value is None:
+        return ()
+    names = [str(item) for item in items(value)]
+    odd = next((name for name in names if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) or is_seat(name)), None)
+    if odd is not None or len(set(names)) < len(names) or not 2 <= len(names) <= smallest:
+        raise BadInput(
+            f"players={value!r} is not accepted: name two players or more (at most {smallest}, the seats of the "
+            "smallest table), each once, such as players=a,b, and give each a model with --model-role a=MODEL."
+        )
+    without = [name for name in names if name not in roles]
+    if len(without) > 1:
+        raise BadInput(
+            f"players={value!r}: {' and '.join(without)} have no model; give --model-role {without[0]}=MODEL (one "
+            "player may be left to --model)."
+        )
+    return tuple(names)
+
+
+def is_seat(role: str) -> bool:
+    """Whether a model role names a seat: `seat_0`, `seat_1` and so on."""
+    return re.fullmatch(r"seat_(0|[1-9]\d*)", role) is not None
+
+
+def refuse_odd_roles(roles: Mapping[str, object], smallest: int, players: Sequence[str] = ()) -> None:
     """Refuses model roles that no seat of every table would take.
 
     Args:
         roles: The model roles of the evaluation.
         smallest: The smallest table's n.
+        players: The players of a mixed table, whose seats are not named.
 
     Raises:
         BadInput: A role is no seat, or is bound to several models.
     """
     for role, bound in roles.items():
-        seat = re.fullmatch(r"seat_(0|[1-9]\d*)", role)
-        if seat is None or int(seat[1]) >= smallest:
+        if players and role not in players:
+            raise BadInput(
+                f"There is no player for the model role {role!r}; the players are {', '.join(players)}, who share the "
+                "seats in every arrangement."
+            )
+        if not players and not (is_seat(role) and int(role.removeprefix("seat_")) < smallest):
             raise BadInput(
                 f"There is no seat for the model role {role!r}; at a table of {smallest} the roles are seat_0 to "
                 f"seat_{smallest - 1}."
@@ -129,18 +181,22 @@ def refuse_odd_roles(roles: Mapping[str, object], smallest: int) -> None:
             raise BadInput(f"The role {role} is bound to {len(bound)} models; a seat takes one.")
 
 
-def refuse_missing_model(model: str | None, roles: Mapping[str, object], largest: int) -> None:
+def refuse_missing_model(
+    model: str | None, roles: Mapping[str, object], largest: int, players: Sequence[str] = ()
+) -> None:
     """Refuses a run in which some seat has no model.
 
     Args:
         model: The model of the run, `none/none` for none, or None where it is not known yet.
         roles: The model roles of the evaluation.
         largest: The largest table's n.
+        players: The players of a mixed table.
 
     Raises:
         BadInput: There is no model, and a seat without a role would need one.
     """
-    if model == NO_MODEL and not all(f"seat_{seat}" in roles for seat in range(largest)):
+    needed = players or [f"seat_{seat}" for seat in range(largest)]
+    if model == NO_MODEL and not all(role in roles for role in needed):
         raise BadInput(
             "No model was given: add --model, such as --model openai/gpt-5, or --model dining/odd_even for a scripted "
             "player that needs no key."

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Sequence
 from math import isfinite
+from typing import get_args
 
 import click
 from inspect_ai import Task, task
@@ -10,6 +11,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import get_model, model_roles
 from inspect_ai.viewer import SampleScoreView, ScoreColorScale, TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
+from inspect_dining.crossplay.seatings import seating
 from inspect_dining.errors import BadInput
 from inspect_dining.limits import MOST_CALLS
 from inspect_dining.philosophers.prompts import prompt_hash, read_prompt
@@ -17,11 +19,13 @@ from inspect_dining.scorers import scores
 from inspect_dining.scorers.catalogue import PRIMARY, SCORES, ScoreDefinition
 from inspect_dining.scorers.shaping import Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
-from inspect_dining.solvers.dinner import accept_memory, dinner, refuse_setting
+from inspect_dining.solvers.dinner import Failures, accept_memory, dinner, refuse_setting
 from inspect_dining.solvers.seat import Memory
 from inspect_dining.table.rules import Hint, Order, Release, Rules, SeatNumber, Sight, TalkControl, Ties, sample_id
 from inspect_dining.tasks.arguments import (
+    fault_text,
     numbers,
+    player_names,
     refuse_missing_model,
     refuse_odd_roles,
     refuse_unknown,
@@ -58,6 +62,9 @@ def philosophers(
     throughput: Throughput = "seat_rounds",
     variance: Variance = "population",
     philosopher: str | None = None,
+    players: str | Sequence[str] | None = None,
+    faults: str | Sequence[str] | None = None,
+    failures: Failures = "error",
     seed: int = 0,
     **unknown: object,
 ) -> Task:
@@ -86,6 +93,11 @@ def philosophers(
         throughput: Their normaliser of throughput: `seat_rounds` or `optimum`.
         variance: Their variance of meals: `population` or `sample`.
         philosopher: `package.module:name` of a LangGraph graph or Inspect agent of one's own.
+        players: Model roles that share the seats of a mixed table in every arrangement, such as `a,b`; one of them may
+            be left to the model of the run.
+        faults: What goes wrong with which seats, such as `2:silent@10,4:crash@first_fork` (see `table.faults`).
+        failures: What a seat is whose model fails, its retries included: an `error` of the episode, or a `crash` of
+            the seat, which joins the rules of the record.
         seed: Names the family of games; the same seed gives the same games.
         unknown: Refused.
 
@@ -96,8 +108,12 @@ def philosophers(
     refuse_unknown((name for name in unknown if name != "model"), accepted)
     refuse_setting()
     sizes = whole_numbers("n", n)
-    refuse_odd_roles(model_roles(), min(sizes))
-    refuse_missing_model(model_of_the_run(), model_roles(), max(sizes))
+    mixed = player_names(players, model_roles(), min(sizes))
+    refuse_odd_roles(model_roles(), min(sizes), mixed)
+    refuse_missing_model(model_of_the_run(), model_roles(), max(sizes), mixed)
+    if failures not in get_args(Failures):
+        raise BadInput(f"failures={failures!r} is not known; accepted: {', '.join(get_args(Failures))}.")
+    wrong = fault_text(faults)
     games, family = whole_number("episodes", episodes), whole_number("seed", seed)
     rounds, patience = whole_number("rounds", rounds), whole_number("patience", patience)
     talk = whole_number("talk", talk)
@@ -116,6 +132,7 @@ def philosophers(
                 seat=seat,
                 talk=talk,
                 talk_control=talk_control,
+                faults=wrong,
             )
             for size in sizes
         ]
@@ -124,14 +141,20 @@ def philosophers(
     except ValueError as error:
         raise BadInput(str(error)) from None
     text = read_prompt(prompt, tables)
-    solver = dinner(memory=kept, rescue=truth("rescue", rescue), philosopher=philosopher, prompt=prompt)
+    solver = dinner(
+        memory=kept, rescue=truth("rescue", rescue), philosopher=philosopher, prompt=prompt, failures=failures
+    )
     announce(tables, games)
     return Task(
         dataset=MemoryDataset(
-            [_sample(rules, family, episode) for rules in tables for episode in range(games)], name="philosophers"
+            [_sample(rules, family, episode, mixed) for rules in tables for episode in range(games)],
+            name="philosophers",
         ),
         solver=solver,
-        scorer=scores.scorers_in_order(reward),
+        scorer=[
+            *scores.scorers_in_order(reward),
+            *(scores.scorers_under_faults() if wrong or failures != "error" else []),
+        ],
         headline_metric=PRIMARY,
         version=VERSION,
         metadata={"reward": rewarded, "prompt": [prompt_hash(rules, text) for rules in tables]},
@@ -139,13 +162,14 @@ def philosophers(
     )
 
 
-def _sample(rules: Rules, seed: int, episode: int) -> Sample:
+def _sample(rules: Rules, seed: int, episode: int, players: Sequence[str]) -> Sample:
+    seats = [players[number] for number in seating(rules.n, len(players), episode, seed)] if players else []
     words = ", ".join(f"{key} {value}" for key, value in rules.options().items())
     return Sample(
         id=sample_id(rules.n, seed, episode),
-        input=f"A dinner: {words}.",
+        input=f"A dinner: {words}." + (f" Seats: {', '.join(seats)}." if seats else ""),
         target="Everyone eats, and nobody waits for ever.",
-        metadata={"n": rules.n, "rules": rules.options()},
+        metadata={"n": rules.n, "rules": rules.options()} | ({"seating": seats} if players else {}),
     )
 
 

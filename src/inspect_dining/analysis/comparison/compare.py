@@ -16,6 +16,7 @@ from inspect_dining.analysis.comparison.rows import Row, ladder_rows, model_row
 from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Run, Setup
 from inspect_dining.analysis.show import formatting
+from inspect_dining.crossplay.matrix import Matrix, Played, matrix_of
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import PRIMARY, SCORES
 from inspect_dining.scorers.shaping import Shaping
@@ -47,6 +48,7 @@ class Section:
         rows: The models.
         ladder: The scripted players under the same rules, the best first.
         contrasts: The contrasts between the models, the primary outcome first.
+        matrix: Cross-play of the models, where any of them sat at one table; else None.
     """
 
     n: int
@@ -55,6 +57,7 @@ class Section:
     rows: Sequence[Row]
     ladder: Sequence[Row]
     contrasts: Sequence[Contrast]
+    matrix: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,8 @@ def compare(
         _need(primary, rows, n)
         rewarded = shaping or next(iter(here.values())).run.shaping
         contrasts = _contrasts(rows, primary, base, reward_is_proportional=_name(rewarded) == "proportional")
-        sections.append(Section(n, rules, setup, rows, ladder_rows(rules, rewarded, ladder_episodes), contrasts))
+        ladder = ladder_rows(rules, rewarded, ladder_episodes)
+        sections.append(Section(n, rules, setup, rows, ladder, contrasts, _matrix(rows)))
         for warning in _untested(contrasts):
             sizes.setdefault((warning, ""), []).append(n)
         for row in rows:
@@ -159,6 +163,14 @@ def compare(
     for (label, warning), at in sizes.items():
         notes.append(f"{label} at n = {', '.join(map(str, at))}" + (f": {warning}" if warning else "."))
     return Comparison(primary, _adjusted(sections), notes)
+
+
+def _matrix(rows: Sequence[Row]) -> Matrix | None:
+    """Cross-play of the models of a section, or None where no two of them sat at one table."""
+    played = [Played(e.sample, e.seating, e.terms) for row in rows for e in row.episodes if e.seating]
+    if all(len(set(one.seating)) < 2 for one in played):
+        return None
+    return matrix_of(played, sorted({name for one in played for name in one.seating}))
 
 
 @dataclass

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Status
 from inspect_dining.audit.ladder import games
-from inspect_dining.scorers.catalogue import SCORES, compute_scores, estimate_score
+from inspect_dining.scorers.catalogue import FAULT_SCORES, SCORES, compute_scores, estimate_score
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
-from inspect_dining.statistics import Estimate, estimate
+from inspect_dining.statistics import Estimate, estimate, mean_interval
 from inspect_dining.table.moves import LOST, READINGS, Action, Kind
 from inspect_dining.table.players import players_under
 from inspect_dining.table.rules import Rules
@@ -109,6 +109,39 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
+class BesideFaults:
+    """How the seats without a fault fared, over the episodes in which that can be said.
+
+    Attributes:
+        scores: The mean and interval of every score of `FAULT_SCORES`.
+        starved: For each distance from the nearest faulty seat, from 1 on, the share of seats that ate nothing after
+            the fault began, with its interval over episodes.
+    """
+
+    scores: Mapping[str, Estimate]
+    starved: Sequence[Estimate]
+
+
+def beside_faults(played: Sequence[Terms]) -> BesideFaults | None:
+    """How the seats without a fault fared in some episodes, or None where none has faults."""
+    found = [episode.survivors for episode in played if episode.survivors is not None]
+    if not found:
+        return None
+    values = {name: [score.value(one) for one in found] for name, score in FAULT_SCORES.items()}
+    begun = [one.starved for one in found if one.begun is not None]
+    return BesideFaults(
+        scores={
+            name: mean_interval([value for value in some if value is not None], least=0)
+            for name, some in values.items()
+        },
+        starved=[
+            mean_interval([s[place][0] / s[place][1] for s in begun if place < len(s) and s[place][1]], least=0, most=1)
+            for place in range(max(map(len, begun), default=0))
+        ],
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One model, or one scripted player of the ladder, at one table size.
 
@@ -123,6 +156,7 @@ class Row:
         seated: For each seat who sits there, where a seat has a model of its own; else empty.
         episodes: Its scored episodes; empty for the ladder.
         unscored: Why the others are not scored, such as `cut: token limit`, and how often.
+        beside_faults: How the seats without a fault fared, where the rules have faults; else None.
     """
 
     letter: str
@@ -135,6 +169,7 @@ class Row:
     seated: Sequence[str] = ()
     episodes: Sequence[Episode] = ()
     unscored: Mapping[str, int] = field(default_factory=dict)
+    beside_faults: BesideFaults | None = None
 
 
 def summarise(
@@ -233,6 +268,7 @@ def model_row(
         spent=_spent(scored, summary.meals, rules.n),
         seated=seated,
         episodes=scored,
+        beside_faults=beside_faults(played),
         unscored=Counter(f"{e.status}: {_brief(e.reason)}" for e in episodes if e.status is not Status.SCORED),
     )
 

@@ -9,7 +9,7 @@ note, as is everything that was left out.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -31,7 +31,7 @@ __all__ = ["RECORD", "Collection", "games", "read", "records"]
 
 _UNREAD = {"events", "events_data", "messages", "attachments", "output", "timelines", "choices", "sandbox"}
 """The fields of a sample that are not needed here, and make up nearly all of it."""
-_GAMES = {"n", "episodes", "seed"}
+_GAMES = {"n", "episodes", "seed", "players"}
 """Task arguments that say which games are played."""
 _REWARD = {"shaping", "weights", "throughput", "variance"}
 """Task arguments that say how they are rewarded."""
@@ -207,7 +207,11 @@ def _run(log: "EvalLog", place: str) -> Run:
             sizes[size] = sizes.get(size, 0) + epochs
     metadata = about.metadata or {}
     prompt = metadata.get("prompt", "unknown")
-    told = {k: v for k, v in sorted(arguments.items()) if k not in _GAMES | _REWARD | _RULES | {"philosopher"}}
+    told = {
+        k: v
+        for k, v in sorted(arguments.items())
+        if k not in _GAMES | _REWARD | _RULES | {"philosopher"} and (k, v) != ("failures", "error")
+    }
     setup = {
         **{plain(k): public(k, v) for k, v in told.items()},
         "prompt": plain(", ".join(sorted(set(map(str, prompt)))) if isinstance(prompt, list) else prompt),
@@ -224,7 +228,8 @@ def _run(log: "EvalLog", place: str) -> Run:
         settings["philosopher"] = plain(arguments["philosopher"])
     return Run(
         log=plain(place, None),
-        player=Player(plain(about.model), tuple(_roles(log)), tuple(settings.items())),
+        player=_player(log, settings),
+        models={**dict(_roles(log)), "": _with_settings(plain(about.model), settings)},
         setup=tuple(setup.items()),
         rewarding=_rewarding(log),
         sizes=sizes,
@@ -247,6 +252,21 @@ def _planned(run: Run, log: "EvalLog", found: Sequence[Episode]) -> Run:
     return replace(run, sizes=sizes)
 
 
+def _player(log: "EvalLog", settings: Mapping[str, str]) -> Player:
+    """What a run evaluates; a mixed table is one player of its own, named after all who share it."""
+    roles, names = dict(_roles(log)), log.eval.task_args.get("players")
+    if not names:
+        return Player(plain(log.eval.model), tuple(roles.items()), tuple(settings.items()))
+    shared = names.split(",") if isinstance(names, str) else map(str, names)
+    usual = _with_settings(plain(log.eval.model), settings)
+    return Player(" & ".join(sorted({roles.get(name.strip(), usual) for name in shared})))
+
+
+def _with_settings(model: str, settings: Mapping[str, str]) -> str:
+    told = ", ".join(f"{name}={value}" for name, value in settings.items())
+    return f"{model} ({told})" if told else model
+
+
 def _rewarding(log: "EvalLog") -> dict[str, object]:
     """The arguments of the scorer `reward`, whoever named it, else those of the task."""
     given = [one.options or {} for one in log.eval.scorers or [] if one.name.rsplit("/", 1)[-1] == "reward"]
@@ -265,7 +285,9 @@ def _roles(log: "EvalLog") -> Iterator[tuple[str, str]]:
 
 def _rules(log: "EvalLog", sizes: Iterable[int]) -> dict[int, Rules]:
     """The rules of each size, for games that left no record; none where the task's arguments are not ours."""
-    options = {name: value for name, value in log.eval.task_args.items() if name in _RULES}
+    options = {name: value for name, value in log.eval.task_args.items() if name in _RULES and value is not None}
+    if isinstance(options.get("faults"), list):
+        options["faults"] = ",".join(map(str, options["faults"]))
     try:
         check_size(None, options.get("rounds"))
         return {n: Rules(n, **options) for n in sizes}
@@ -311,7 +333,15 @@ def _episode(run: Run, sample: "EvalSample") -> Episode | None:
         if (number := finite(score.value)) is not None
     }
     usage = _usage(sample, rules.n)
-    episode = Episode(run, rules.n, rules, plain(name), sample.epoch, status, record, _clean(reason), usage, logged)
+    if ("failures", "crash") in run.setup:
+        # a seat that crashed unplanned joins the record's rules; games are equal by what was planned
+        rules = _stated(sample.metadata.get("rules")) or rules
+    seats = sample.metadata.get("seating")
+    names = seats if isinstance(seats, list) and len(seats) == rules.n else [f"seat_{i}" for i in range(rules.n)]
+    seating = tuple(run.models.get(str(one), run.models[""]) for one in names)
+    episode = Episode(
+        run, rules.n, rules, plain(name), sample.epoch, status, record, _clean(reason), usage, logged, seating
+    )
     try:
         if record is not None:
             replay(record)

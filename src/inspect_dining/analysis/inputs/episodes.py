@@ -109,6 +109,7 @@ class Run:
         finished: Whether the log is complete; a log still being written, or of a run that was killed, is not.
         task_id: Inspect's id of the task, which a retry keeps.
         created: When the run was started (ISO 8601).
+        models: The model of each role, with the settings of its own, and under the empty name that of the run.
     """
 
     log: str
@@ -120,6 +121,7 @@ class Run:
     finished: bool = True
     task_id: str = ""
     created: str = ""
+    models: Mapping[str, str] = field(default_factory=lambda: {"": ""})
 
     @cached_property
     def shaping(self) -> Shaping | None:
@@ -160,6 +162,7 @@ class Episode:
         reason: Why it is not scored.
         usage: Tokens and cost.
         logged: The scores as the log has them; they are compared with the record's and used for nothing else.
+        seating: For each seat the model that sits there, with the settings that tell it from others.
     """
 
     run: Run
@@ -172,6 +175,7 @@ class Episode:
     reason: str = ""
     usage: Usage = Usage()
     logged: Mapping[str, float] = field(default_factory=dict)
+    seating: tuple[str, ...] = ()
 
     @cached_property
     def terms(self) -> Terms:

@@ -15,6 +15,7 @@ from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
 from inspect_dining.analysis.show.tables import PANELS, cost, heading, legend, named, pairing, test_name
+from inspect_dining.crossplay.tables import plain
 from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.statistics import LEVEL, Estimate, Interval
 
@@ -37,6 +38,7 @@ def to_json(found: Comparison) -> str:
                 "models": [_row(row) for row in section.rows],
                 "ladder": [_row(row) for row in section.ladder],
                 "contrasts": [_contrast(contrast) for contrast in section.contrasts],
+                **({} if section.matrix is None else {"crossplay": plain(section.matrix)}),
             }
             for section in found.sections
         ],
@@ -66,6 +68,9 @@ def _row(row: Row) -> dict[str, object]:
         data |= asdict(row.counts)
     if row.spent is not None:
         data |= asdict(row.spent)
+    if row.beside_faults is not None:
+        data["beside_faults"] = {name: _estimate(one) for name, one in row.beside_faults.scores.items()}
+        data["starved_by_distance"] = [_estimate(one) for one in row.beside_faults.starved]
     if row.first is not None:
         data["first_round"] = {**asdict(row.first), "locked": _estimate(row.first.locked)}
     return data

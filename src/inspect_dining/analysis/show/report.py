@@ -13,10 +13,19 @@ from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Status
 from inspect_dining.analysis.show import formatting, html, plots
 from inspect_dining.analysis.show.html import tag, text
+from inspect_dining.analysis.show.mixed import mixed_tables
 from inspect_dining.analysis.show.opening import opening
 from inspect_dining.analysis.show.ring import SCRIPT, ring
 from inspect_dining.analysis.show.ring import STYLE as RING_STYLE
-from inspect_dining.analysis.show.tables import alike_note, cost, effect, heading, legend, named, same
+from inspect_dining.analysis.show.tables import (
+    alike_note,
+    cost,
+    effect,
+    heading,
+    legend,
+    named,
+    same,
+)
 from inspect_dining.audit.assessment import Audit, audit
 from inspect_dining.audit.picture import draw
 from inspect_dining.errors import BadInput
@@ -96,6 +105,7 @@ def page(
             "Mean meals of each seat for every model, a panel for each table size.",
             "Mean meals of each seat in an episode with 95% t intervals. A ringed seat has a model of its own.",
         ),
+        *mixed_tables(found),
         text("h2", "Contrasts", id="contrasts"),
         *_contrasts(found),
         text("h2", "The reward, audited", id="audit"),

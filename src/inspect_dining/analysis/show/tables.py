@@ -11,7 +11,8 @@ from inspect_dining.analysis.comparison.compare import Comparison, Section
 from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
-from inspect_dining.scorers.catalogue import SCORES
+from inspect_dining.crossplay.tables import matrix_tables
+from inspect_dining.scorers.catalogue import FAULT_SCORES, SCORES
 
 PANELS = (
     ("efficiency", "no_deadlock", "reward", "proportional"),
@@ -89,6 +90,10 @@ def _section(section: Section, primary: str) -> list[RenderableType]:
     for index, names in enumerate(PANELS):
         parts += [_scores(section, names, ladder=index == 0), ""]
     parts += [_deadlock(section), ""]
+    if any(row.beside_faults for row in section.rows):
+        parts += [_faults(section), ""]
+    if section.matrix is not None:
+        parts += [matrix_tables(section.matrix), ""]
     if section.contrasts:
         parts += [_contrasts(f"Contrasts of {primary}, the primary outcome", _of(section, True)), ""]
         parts += [_contrasts("Contrasts of the other outcomes", _of(section, False)), ""]
@@ -171,6 +176,33 @@ def _deadlock(section: Section) -> Table:
                 formatting.number(first.independent),
             )
             table.add_row(row.letter, *survival, formatting.estimate(first.locked, share=True), *shares)
+    return table
+
+
+def fault_heads(rows: Sequence[Row]) -> list[str]:
+    """The columns of what the seats without a fault came to: its scores, then who starves at which distance."""
+    farthest = max((len(row.beside_faults.starved) for row in rows if row.beside_faults), default=0)
+    heads = [f"{name}\n(best {score.best})" for name, score in FAULT_SCORES.items()]
+    return heads + [f"starve at\ndistance {place}" for place in range(1, farthest + 1)]
+
+
+def fault_cells(row: Row, columns: int) -> list[str]:
+    """One row of those columns."""
+    found = row.beside_faults
+    if found is None:
+        return ["-"] * columns
+    cells = [formatting.estimate(one) for one in (*found.scores.values(), *found.starved)]
+    return cells + ["-"] * (columns - len(cells))
+
+
+def _faults(section: Section) -> Table:
+    table = _table(f"The seats without a fault (faults {section.rules.faults or 'of providers'})")
+    table.add_column("model", overflow="fold")
+    heads = fault_heads(section.rows)
+    for head in heads:
+        table.add_column(head, justify="right")
+    for row in section.rows:
+        table.add_row(Text(named(row)), *fault_cells(row, len(heads)))
     return table
 
 
