@@ -114,8 +114,8 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         raise ValueError(f"{plain(path)} cannot be read: {error.strerror or error}.") from None
 
 
-def read_json(path: Path, most: int = MOST_BYTES) -> object:
-    """The plain values of a JSON file.
+def read_json(path: Path, most: int = MOST_BYTES, nesting: int = _NESTING) -> object:
+    """The plain values of a JSON file of bounded size, nested no deeper than so many objects and lists.
 
     Raises:
         ValueError: It is too large, no JSON, or nested too deeply, in a sentence.
@@ -125,7 +125,7 @@ def read_json(path: Path, most: int = MOST_BYTES) -> object:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{plain(path)} is no JSON: {plain(error)}.") from None
-    check_nesting(value, path)
+    check_nesting(value, path, nesting)
     return value
 
 
@@ -155,7 +155,7 @@ def check_nesting(value: object, path: Path, most: int = _NESTING) -> None:
         ValueError: They are, in a sentence.
     """
     if most == 0 and isinstance(value, (dict, list)):
-        raise ValueError(f"{plain(path)} is nested more than {_NESTING} deep.")
+        raise ValueError(f"{plain(path)} is nested too deeply.")
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for one in inside:
         if isinstance(one, (dict, list)):

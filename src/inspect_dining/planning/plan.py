@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspect_dining.border import count
 from inspect_dining.errors import BadInput
 from inspect_dining.planning.power import Needed, episodes_for_means, episodes_for_shares
 from inspect_dining.statistics import ALPHA, FEWEST, POWER, detectable_difference, detectable_shares
@@ -171,11 +172,11 @@ def tokens_from(logs: Sequence[str]) -> Tokens:
             notes.append(f"{log.location.rsplit('/', 1)[-1]} is a log of the task {log.eval.task}.")
             continue
         for sample in _summaries(log.location, notes):
-            calls += sample.turn_count or 0
+            calls += count(sample.turn_count)
             for usage in sample.model_usage.values():
-                read, out = read + usage.input_tokens, out + usage.output_tokens
-                written += usage.input_tokens_cache_write or 0
-                reused += usage.input_tokens_cache_read or 0
+                read, out = read + count(usage.input_tokens), out + count(usage.output_tokens)
+                written += count(usage.input_tokens_cache_write)
+                reused += count(usage.input_tokens_cache_read)
     if not calls:
         noted = " ".join(["", *notes])
         raise BadInput(

@@ -1,8 +1,11 @@
 """Finding and reading Inspect's log files, where every failure is a sentence."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 from zipfile import ZipFile
@@ -15,7 +18,7 @@ from inspect_ai.log import (
     read_eval_log_sample,
 )
 
-from inspect_dining.border import plain
+from inspect_dining.border import count, plain, read_json
 from inspect_dining.errors import BadInput
 from inspect_dining.table.record import RECORD
 
@@ -102,11 +105,10 @@ def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None =
         return
     broken: list[str] = []
     if log.location.endswith(".json"):
-        try:
-            whole = read_eval_log(log.location).samples or []
-        except Exception as error:  # noqa: BLE001 see head
-            whole, broken = [], [_why(error)]
-        yield from (sample for sample in whole if only in (None, plain(sample.id), str(sample.id)))
+        for sample in _of_json(log, broken):
+            name = sample.id
+            if only in (None, plain(name), str(name)):
+                yield sample
     elif log.location:
         for name, epoch in _held(log):
             if only not in (None, plain(name), str(name)):
@@ -125,6 +127,30 @@ def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None =
     if broken:
         where = plain(log.location.rsplit("/", 1)[-1])
         notes.append(f"{where} is damaged: {len(broken)} samples could not be read ({broken[0]}).")
+
+
+def _of_json(log: EvalLog, broken: list[str]) -> Iterator[EvalSample | Unread]:
+    """The samples of a log in JSON: all at once, or one by one where Inspect cannot read them all."""
+    try:
+        yield from read_eval_log(log.location).samples or []
+        return
+    except Exception as error:  # noqa: BLE001 see head
+        why = _why(error)
+    path, raw = _local(log.location), None
+    with suppress(ValueError):
+        raw = None if path is None else read_json(path, MOST_JSON, nesting=200)
+    samples = raw.get("samples") if isinstance(raw, dict) else None
+    if not isinstance(raw, dict) or not isinstance(samples, list):
+        broken.append(why)
+        return
+    for one in samples:
+        try:
+            alone = BytesIO(json.dumps({**raw, "samples": [one]}).encode())
+            yield from read_eval_log(alone, format="json").samples or []
+        except Exception as error:  # noqa: BLE001 see head
+            broken.append(_why(error))
+            about = one if isinstance(one, dict) else {}
+            yield Unread(str(about.get("id")), max(1, count(about.get("epoch"))), broken[-1])
 
 
 def _held(log: EvalLog) -> Iterator[tuple[str | int, int]]:

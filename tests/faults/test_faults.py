@@ -1,0 +1,23 @@
+"""Samples of the experiments with faults; the scripts beside run them in full."""
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from tests.faults.altered import altered, examine
+from tests.faults.kills import kill
+
+
+def test_no_altered_field_stops_the_reading_or_deceives_a_reader(tmp_path: Path) -> None:
+    """Every field of header, sample, record, score and usage may lie; forty lies, drawn by a seed."""
+    found = {what: examine(file, alone, ladder=0) for what, file, alone in altered(40, tmp_path, seed=7)}
+    assert {what: wrong for what, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+def test_killed_evaluations_that_are_retried_lose_no_game() -> None:
+    found = kill(6, seed=3)
+    assert found["whole and equal"] >= 3
+    assert set(found) <= {"whole and equal", "ended before the kill", "killed before there was a log"}
