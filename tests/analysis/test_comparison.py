@@ -86,7 +86,7 @@ def test_planned_scored_cut_errored_and_missing_are_counted_apart() -> None:
     found = _compared(log("m/x", made, planned=names, rounds=12))
     counts = _row(found).counts
     assert counts is not None
-    assert (counts.planned, counts.scored, counts.cut, counts.errored, counts.missing) == (5, 1, 1, 1, 2)
+    assert (counts.planned, counts.scored, counts.cut, counts.errored, counts.not_played) == (5, 1, 1, 1, 2)
     assert any("1 cut: token limit; 1 errored: TimeoutError: no reply; 2 without a trace" in n for n in found.notes)
 
 

@@ -316,7 +316,7 @@ def _warnings(row: Row) -> list[str]:
     reasons = sorted(row.unscored.items(), key=lambda item: -item[1])
     unscored = [f"{count} {reason}" for reason, count in reasons[:3]]
     unscored += [f"{sum(count for _, count in reasons[3:])} for other reasons"] if len(reasons) > 3 else []
-    unscored += [f"{counts.missing} without a trace"] if counts.missing else []
+    unscored += [f"{counts.not_played} without a trace"] if counts.not_played else []
     if unscored:
         found.append(
             f"of {counts.planned} planned episodes {counts.scored} are scored "

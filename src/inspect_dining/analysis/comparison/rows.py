@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from inspect_dining.analysis.inputs.episodes import Episode, Player, Status
+from inspect_dining.analysis.inputs.episodes import Account, Episode, Player, Status
 from inspect_dining.audit.ladder import games
 from inspect_dining.scorers.catalogue import FAULT_SCORES, SCORES, compute_scores, estimate_score
 from inspect_dining.scorers.shaping import Shaping
@@ -22,27 +22,14 @@ _LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """What became of the planned episodes.
+class Counts(Account):
+    """What became of the planned episodes: how many are scored, cut, errored and not played.
 
     Attributes:
-        planned: How many games the runs were to play.
-        scored: How many ended by their rules.
-        cut: How many a limit or a cancellation stopped; never scored.
-        errored: How many failed; never scored.
         distinct: How many of the scored ones differ in what happened, and not only in their seed.
     """
 
-    planned: int
-    scored: int
-    cut: int
-    errored: int
     distinct: int
-
-    @property
-    def missing(self) -> int:
-        """How many left no trace: not played yet, or never."""
-        return self.planned - self.scored - self.cut - self.errored
 
 
 @dataclass(frozen=True, slots=True)
