@@ -1,6 +1,6 @@
 """Logs that lie: true ones with a single field altered, in turn, to every kind of value that a reader may stumble over.
 
-python -m tests.faults.altered 200
+python -m tests.faults altered 200
 """
 
 import json
@@ -173,7 +173,3 @@ def main(times: int) -> int:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     sys.stdout.write(f"{times} altered logs, {failed} of them with a finding; at most {peak} MB of memory\n")
     return failed
-
-
-if __name__ == "__main__":
-    sys.exit(bool(main(int(sys.argv[1]) if len(sys.argv) > 1 else 200)))

@@ -1,8 +1,9 @@
 """A killer of evaluations: killed at random moments and retried, they come to the records of an undisturbed run.
 
-    python -m tests.faults.kills 60
+    python -m tests.faults kills 60
 
-Each evaluation is a child of this process, forked after the imports, so that a kill lands in the play and not in them.
+Each evaluation is forked from a server that has done the imports and nothing else, so that a kill lands in the play and
+not in them, and no lock of a thread is inherited.
 """
 
 import multiprocessing
@@ -24,6 +25,14 @@ from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.analysis.inputs.episodes import Status
 from inspect_dining.table import Record, Rules, episode_seed, play, sample_id
 
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload([
+    "tests.faults.kills",
+    "inspect_dining._registry",
+    "inspect_dining.solvers.dinner",
+    "langgraph.graph",
+    "inspect_ai._eval.eval",
+])
 RULES = Rules(3, 5)
 EPISODES = 12
 PLAYER = "random"
@@ -55,7 +64,7 @@ def retry(log: str, folder: Path) -> None:
 
 def killed_after(seconds: float, work: Callable[[], object]) -> bool:
     """Runs work in a child and kills it by SIGKILL; says whether it was still at work."""
-    child = multiprocessing.get_context("fork").Process(target=work)
+    child = CONTEXT.Process(target=work)
     child.start()
     child.join(seconds)
     alive = child.is_alive()
@@ -88,17 +97,15 @@ def kill(times: int, seed: int = 1) -> Counter[str]:
     """Kills so many evaluations, half of them with the default buffer of the log and half with a large one."""
     rng, found = random.Random(seed), Counter[str]()
     with TemporaryDirectory() as folder:
-        began = time.monotonic()
-        killed_after(600, partial(evaluate, Path(folder) / "whole", None))
+        for name in ("first", "whole"):
+            began = time.monotonic()
+            killed_after(600, partial(evaluate, Path(folder) / name, None))
         length, number = time.monotonic() - began, 0
         while found["whole and equal"] + found["games lost"] < times and number < 4 * times:
             came = outcome(Path(folder) / str(number), length, (None, 100)[number % 2], rng)
             found[came] += 1
             number += 1
+            sys.stderr.write(f"{number}: {came}\n")
             if sum(found.values()) - found["ended before the kill"] - found["killed before there was a log"] >= times:
                 break
     return found
-
-
-if __name__ == "__main__":
-    sys.stdout.write(f"{dict(kill(int(sys.argv[1]) if len(sys.argv) > 1 else 60))}\n")

@@ -16,7 +16,7 @@ def test_no_altered_field_stops_the_reading_or_deceives_a_reader(tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+@pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="needs a fork server")
 def test_killed_evaluations_that_are_retried_lose_no_game() -> None:
     found = kill(6, seed=3)
     assert found["whole and equal"] >= 3
