@@ -98,9 +98,7 @@ def compare_rows(first: Row, second: Row, outcome: str, primary: bool) -> Contra
         a, b = {game: a[game] for game in shared}, {game: b[game] for game in shared}
     one, other = list(a.values()), list(b.values())
     difference = sum(other) / len(other) - sum(one) / len(one) if one and other else None
-    test = paired(one, other) if shared else welch(one, other)
-    why = _refusal(one, other, bool(shared)) if test else ""
-    means = None if why else test
+    means, why = compare_means(one, other, paired_games=bool(shared))
     if SCORES[outcome].share and once:
         exact, interval, detectable, unpaired = _shares(one, other, bool(shared))
         p, why = None if exact is None else exact.p, ""
@@ -128,6 +126,19 @@ def compare_rows(first: Row, second: Row, outcome: str, primary: bool) -> Contra
         unpaired_p=unpaired,
         why=why,
     )
+
+
+def compare_means(first: Sequence[float], second: Sequence[float], *, paired_games: bool) -> tuple[Means | None, str]:
+    """The t-test of two groups of games, or the reason why it is not made.
+
+    Args:
+        first: A number for each game of the first group.
+        second: The same of the second; of the same games in the same order if paired.
+        paired_games: Whether the games are the same.
+    """
+    test = paired(first, second) if paired_games else welch(first, second)
+    why = "" if test is None else _refusal(first, second, paired_games)
+    return (None if why else test), why
 
 
 def _refusal(first: Sequence[float], second: Sequence[float], same: bool) -> str:
