@@ -1,6 +1,7 @@
 """The weights of turns, against the formula written out slowly; and what sampling them leaves as it was."""
 
 from collections import defaultdict
+from itertools import product
 from math import fsum, inf, nan, sqrt
 from typing import Literal
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table import Record, Rules
+from inspect_dining.table.game import Game
+from inspect_dining.table.moves import ACTS, NO_CALL, Action
 from inspect_dining.training.learn.objective import Group, Pair, advantages, chances_of, group_means, pairs, sampled
 from inspect_dining.training.play.policy import Reply
 from inspect_dining.training.play.rollouts import Episode, Said
@@ -41,19 +44,18 @@ def slowly(groups: list[Group], weighting: str, spread: bool, anchor: float) -> 
     """The formula of the module's docstring, turn by turn."""
     turns = []
     for group in groups:
-        if len(set(group.rewards)) == 1:
-            continue
-        size = len(group.rewards)
+        size, flat = len(group.rewards), len(set(group.rewards)) == 1
         mean = sum(group.rewards) / size
         deviation = sqrt(sum((r - mean) ** 2 for r in group.rewards) / size)
         for i, played in enumerate(group.episodes):
             others = [r for j, r in enumerate(group.rewards) if j != i]
             advantage = group.rewards[i] - sum(others) / len(others)
-            if spread:
+            if spread and not flat:
                 advantage /= deviation
             rules = played.record.rules
             length = rules.n * rules.rounds if weighting == "constant" else sum(len(t.reply.ids) for t in played.turns)
-            turns += [(t, advantage, 1 / (len(groups) * size * length)) for t in played.turns]
+            kept = [t for t in played.turns if not flat or (anchor and not t.acts)]
+            turns += [(t, 0.0 if flat else advantage, 1 / (len(groups) * size * length)) for t in kept]
     weights: dict[tuple[Ids, Ids], float] = defaultdict(float)
     for turn, advantage, c in turns:
         weights[turn.prompt, turn.reply.ids] += c * (advantage - (0.0 if turn.acts else anchor))
@@ -112,10 +114,79 @@ def test_groups_without_spread_teach_nothing_and_the_constant_still_counts_them(
     dead = Group("b", (episode(2, 3, [(2, 0, True)]), episode(2, 3, [(3, 0, False)])), (0.5, 0.5))
     assert dead.dead
     assert not live.dead
-    with_dead = {p.prompt: p.weight for p in pairs([live, dead], anchor=0.05)}
-    alone = {p.prompt: p.weight for p in pairs([live], planned=2, anchor=0.05)}
-    assert with_dead == alone
-    assert set(with_dead) == {(0,), (1,)}
+    assert {p.prompt: p.weight for p in pairs([live, dead])} == {p.prompt: p.weight for p in pairs([live], planned=2)}
+    charged = {p.prompt: p for p in pairs([live, dead], anchor=0.05)}
+    assert set(charged) == {(0,), (1,), (3,)}
+    assert charged[3,].weight == pytest.approx(-0.05 / (2 * 2 * 2 * 3)), "a lost turn is charged all the same"
+    assert charged[3,].share == 0
+
+
+ACTING, SILENT = ACTS[Action.PICK_UP_LEFT], NO_CALL
+
+
+def every_game(chance: dict[tuple[int, int], float]) -> list[tuple[Episode, float, float]]:
+    """All games of two seats and three rounds in which a seat picks up left or says nothing, with chance and reward.
+
+    The chance to act depends on seat and round. Both picking up left in one round locks the table.
+    """
+    rules, made = Rules(2, 3), []
+
+    def go_on(choices: tuple[tuple[bool, bool], ...], likely: float) -> None:
+        game = Game(rules, 0)
+        for both in choices:
+            game.move([ACTING if acts else SILENT for acts in both])
+        if game.ended is None:
+            number = len(choices)
+            for first, second in product((True, False), repeat=2):
+                one, other = (
+                    chance[number, seat] if acts else 1 - chance[number, seat]
+                    for seat, acts in enumerate((first, second))
+                )
+                go_on((*choices, (first, second)), likely * one * other)
+            return
+        said = tuple(
+            Said((number, seat), Reply((int(acts),), (0.0,), True), acts)
+            for number, both in enumerate(choices)
+            for seat, acts in enumerate(both)
+        )
+        record = game.record()
+        made.append((Episode(record, said), likely, 0.3 * len(choices) - record.deadlocked + 0.1 * choices[0][0]))
+
+    go_on((), 1.0)
+    return made
+
+
+@pytest.mark.parametrize("anchor", [0.0, 0.05, 1.0])
+@pytest.mark.parametrize("chances", [(0.7, 0.4, 0.5), (0.02, 0.03, 0.01)])
+def test_the_expected_update_is_the_gradient_that_the_docstring_states(
+    anchor: float, chances: tuple[float, float, float]
+) -> None:
+    """By exact enumeration of every group of two games (n = 2, T = 3), also where nearly all of them are silent.
+
+    The gradient of E[reward] / (n T), plus that of anchor * P(act) at every turn, visits held fixed.
+    """
+    chance = {(number, seat): chances[number] + 0.05 * seat for number in range(3) for seat in range(2)}
+    games = every_game(chance)
+    assert fsum(likely for _, likely, _ in games) == pytest.approx(1)
+
+    def slope(key: tuple[int, int], acts: bool) -> float:
+        """By the chance to act: of the log-probability of what was done."""
+        return 1 / chance[key] if acts else -1 / (1 - chance[key])
+
+    expected = dict.fromkeys(chance, 0.0)
+    for (one, likely1, reward1), (other, likely2, reward2) in product(games, repeat=2):
+        for pair in pairs([Group("g", (one, other), (reward1, reward2))], anchor=anchor):
+            key = pair.prompt[0], pair.prompt[1]
+            expected[key] += likely1 * likely2 * pair.weight * slope(key, bool(pair.reply[0]))
+    for key in chance:
+        step = 1e-5
+        up, down = (
+            fsum(likely * reward for _, likely, reward in every_game({**chance, key: chance[key] + by}))
+            for by in (step, -step)
+        )
+        visits = fsum(likely for game, likely, _ in games for turn in game.turns if turn.prompt == key)
+        stated = ((up - down) / (2 * step) + anchor * visits) / (2 * 3)
+        assert expected[key] == pytest.approx(stated, rel=1e-6, abs=1e-9), key
 
 
 @pytest.mark.parametrize("wrong", [nan, inf, -inf])

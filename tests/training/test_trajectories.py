@@ -66,7 +66,10 @@ def by_art(step: Step) -> Weights:
 
 
 def ours(groups: Sequence[Group], recipe: Recipe) -> Weights:
-    made = pairs(groups, group_means(groups, recipe.spread), weighting=recipe.weighting, anchor=recipe.anchor)
+    """The objective of the groups that ART trains on: those with spread."""
+    live = [group for group in groups if not group.dead]
+    given = group_means(live, recipe.spread)
+    made = pairs(live, given, planned=len(groups), weighting=recipe.weighting, anchor=recipe.anchor)
     return {(pair.prompt, pair.reply): pair.weight for pair in made}
 
 

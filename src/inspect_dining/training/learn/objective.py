@@ -15,7 +15,8 @@ of a step of K groups is
 where ratio, of the learner's to the sampler's probability of the token, carries no gradient (truncated importance
 weights; Ionides 2008). An episode's own length in c pulls towards silence: early deadlocks are short and weigh most.
 
-A lost turn is charged `anchor` on its own, which is the policy gradient of anchor * P(the turn acts).
+A lost turn is charged `anchor` on its own, in groups without spread too, which is the policy gradient of
+anchor * P(the turn acts).
 
 Equal (prompt, reply) pairs of a step are summed into one. An update may train on a sample of the pairs: each is taken
 by itself with probability q = min(1, k * |weight|), k such that the expected number is the one asked for, and its
@@ -127,7 +128,7 @@ def pairs(
     weighting: Weighting = "constant",
     anchor: float = 0.0,
 ) -> list[Pair]:
-    """The distinct (prompt, reply) pairs of a step with their weights; groups that teach nothing are left out.
+    """The distinct (prompt, reply) pairs of a step with their weights; of groups without spread the lost turns only.
 
     Args:
         groups: The groups played in this process.
@@ -139,7 +140,8 @@ def pairs(
     planned = planned or len(groups)
     prompts: dict[Ids, dict[Ids, tuple[tuple[float, ...], list[float], list[float]]]] = {}
     for group, credited in zip(groups, group_means(groups) if given is None else given, strict=True):
-        if flat(credited):
+        idle = flat(credited)
+        if idle and not anchor:
             continue
         for episode, values in zip(group.episodes, credited, strict=True):
             rules = episode.record.rules
@@ -149,10 +151,12 @@ def pairs(
                 tokens = sum(len(turn.reply.ids) for turn in episode.turns)
                 share = 1 / (planned * len(group.episodes) * tokens)
             for turn, value in zip(episode.turns, values, strict=True):
+                if idle and turn.acts:
+                    continue
                 replies = prompts.setdefault(turn.prompt, {})
                 _, weights, shares = replies.setdefault(turn.reply.ids, (turn.reply.logps, [], []))
                 weights.append(share * (value if turn.acts else value - anchor))
-                shares.append(share)
+                shares.append(0.0 if idle else share)
     return [
         Pair(prompt, reply, logps, fsum(weights), fsum(shares))
         for prompt, replies in prompts.items()

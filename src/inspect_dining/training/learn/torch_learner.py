@@ -54,8 +54,9 @@ class TorchLearner:
             anchor=recipe.anchor,
         )
         dead: list[bool] = gather_object([flat(group) for group in credited.advantages])
+        charged: list[bool] = gather_object([bool(weighed)])  # lost turns are charged in groups without spread too
         made: list[Update] = []
-        if not all(dead):
+        if any(charged):
             bonus = self._bonus(lesson)
             explore = Explore(self._choices, lesson.explore) if self._choices and lesson.explore else None
             charge = abs(lesson.entropy) + lesson.explore
