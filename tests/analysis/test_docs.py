@@ -20,7 +20,11 @@ RULES = Rules(n=5, rounds=30)
 
 
 def _refresh() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("refresh", DOCS / "refresh.py")
+    return _script("refresh")
+
+
+def _script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -91,3 +95,23 @@ def test_the_examples_of_a_page_give_what_it_says(name: str, monkeypatch: pytest
     failed, tried = doctest.testfile(str(DOCS / name), module_relative=False)
     assert tried >= 5
     assert failed == 0
+
+
+def test_the_table_of_coverage_is_that_of_its_rows() -> None:
+    """If it fails: `python docs/coverage.py --table`; without `--table` it also simulates the rows anew."""
+    coverage, page = _script("coverage"), (DOCS / "comparing.md").read_text(encoding="utf-8")
+    assert coverage.paged(page, coverage.stored()) == page
+
+
+@pytest.mark.slow
+def test_the_rows_of_coverage_come_out_again() -> None:
+    """One population of the simulation, as its script makes it."""
+    coverage = _script("coverage")
+    values = coverage.population("odd_even", 0.1, coverage.GAMES, coverage.EPOCHS)
+    found = {(kind, name): rate for kind, name, _, rate in coverage.simulate(values, 1, 30, 150, seed=30)}
+    kept = {
+        (row["kind"], row["outcome"]): float(row["rate"])
+        for row in coverage.stored()
+        if (row["player"], row["noise"], row["epochs"], row["games"]) == ("odd_even", "0.1", "1", "30")
+    }
+    assert found == pytest.approx(kept, abs=1e-3)

@@ -5,8 +5,18 @@ from math import log1p, sqrt
 
 import pytest
 
+from inspect_dining.audit.allocations import Probe
 from inspect_dining.audit.assessment import Audit, audit
-from inspect_dining.scorers.shaping import Shaping, Throughput, gini_welfare, meal_gated, paper, proportional, shaping
+from inspect_dining.scorers.shaping import (
+    Shaping,
+    Throughput,
+    gini_weights,
+    gini_welfare,
+    meal_gated,
+    paper,
+    proportional,
+    shaping,
+)
 from inspect_dining.scorers.terms import Terms
 from tests.audit import shapings
 
@@ -14,6 +24,7 @@ Reward = Callable[[Terms], float]
 
 ALL = {
     "silence_never_on_top",
+    "playing_on_pays",
     "further_meals_pay",
     "further_meals_pay_in_deadlock",
     "starving_never_wins",
@@ -22,6 +33,8 @@ ALL = {
     "later_deadlock",
     "bounded",
 }
+
+NO_REASON_TO_EAT = {"playing_on_pays", "further_meals_pay", "further_meals_pay_in_deadlock"}
 
 
 def failed(found: Audit) -> set[str]:
@@ -40,8 +53,8 @@ def of(function: Reward, n: int = 5, rounds: int = 15) -> Audit:
 @pytest.mark.parametrize(
     ("throughput", "lacks"),
     [
-        ("seat_rounds", {"silence_never_on_top", "further_meals_pay", "further_meals_pay_in_deadlock", "bounded"}),
-        ("optimum", {"bounded"}),
+        ("seat_rounds", {"silence_never_on_top", *NO_REASON_TO_EAT, "bounded"}),
+        ("optimum", {"silence_never_on_top", "bounded"}),
     ],
 )
 def test_at_five_rounds_the_papers_faults_hang_on_its_normaliser(throughput: Throughput, lacks: set[str]) -> None:
@@ -53,7 +66,8 @@ def test_at_thirty_rounds_the_paper_pays_for_even_tables_but_not_for_the_meals_o
     throughput: Throughput,
 ) -> None:
     found = audit(shaping("paper", throughput=throughput), 5, 30)
-    assert failed(found) == {"further_meals_pay", "further_meals_pay_in_deadlock", "bounded"}
+    lacks = NO_REASON_TO_EAT if throughput == "seat_rounds" else NO_REASON_TO_EAT - {"playing_on_pays"}
+    assert failed(found) == {"silence_never_on_top", *lacks, "bounded"}
 
 
 def test_a_first_meal_before_a_deadlock_lowers_the_papers_reward_and_the_audit_says_why() -> None:
@@ -105,17 +119,20 @@ def test_proportional_has_every_property_at_every_size(n: int) -> None:
     ("function", "lacks"),
     [
         (proportional, set()),
-        (shapings.silence, {"silence_never_on_top", "further_meals_pay", "further_meals_pay_in_deadlock"}),
-        (shapings.nothing_in_deadlock, {"further_meals_pay_in_deadlock", "starving_costs"}),
+        (shapings.silence, {"silence_never_on_top", *NO_REASON_TO_EAT}),
+        (shapings.nothing_in_deadlock, {"further_meals_pay_in_deadlock", "starving_never_wins", "starving_costs"}),
         (shapings.most_meals, {"starving_never_wins", "starving_costs"}),
         (shapings.free_deadlock, {"deadlock_costs"}),
         (shapings.hurry, {"later_deadlock", "bounded"}),
         (shapings.endless, {"bounded"}),
         (
             shapings.enough,
-            {"further_meals_pay", "further_meals_pay_in_deadlock", "starving_costs"},
+            {*NO_REASON_TO_EAT, "starving_never_wins", "starving_costs"},
         ),
-        (shapings.careless, {"further_meals_pay", "further_meals_pay_in_deadlock", "starving_costs"}),
+        (
+            shapings.careless,
+            {"further_meals_pay", "further_meals_pay_in_deadlock", "starving_never_wins", "starving_costs"},
+        ),
     ],
 )
 def test_each_check_finds_its_fault_and_no_other_does(function: Reward, lacks: set[str]) -> None:
@@ -165,3 +182,42 @@ def test_a_shaping_that_grows_however_slowly_is_not_bounded(growth: Callable[[fl
 def test_a_size_that_is_no_game_is_refused(rounds: int) -> None:
     with pytest.raises(ValueError, match=f"rounds={rounds} is not accepted"):
         audit(shaping("paper"), 5, rounds)
+
+
+@pytest.mark.parametrize("name", shapings.ADVERSARIAL)
+def test_an_adversarial_shaping_is_found_out(name: str) -> None:
+    function, lacks = shapings.ADVERSARIAL[name]
+    assert lacks in failed(of(function, 5, 20))
+
+
+@pytest.mark.parametrize("name", shapings.SOUND)
+def test_a_sound_shaping_passes_whatever_its_scale(name: str) -> None:
+    found = of(shapings.SOUND[name], 5, 20)
+    assert not failed(found)
+    assert not found.exact, "of a function that the audit does not know not every episode can be tried"
+
+
+def test_margins_are_the_same_at_every_scale() -> None:
+    plain, tiny = of(gini_welfare, 4, 12), of(lambda t: 1e-9 * gini_welfare(t) + 7, 4, 12)
+    for one, other in zip(plain.properties, tiny.properties, strict=True):
+        assert (one.margin is None) == (other.margin is None)
+        if one.margin is not None and other.margin is not None:
+            assert one.margin == pytest.approx(other.margin, rel=1e-4, abs=1e-6)
+
+
+def test_the_margins_of_gini_welfare_are_those_of_its_formula() -> None:
+    """At n = 5, T = 30: a deadlock costs .1, and a further meal least where it is the first of a new round of meals."""
+    found = {one.name: one for one in audit(shaping("gini_welfare"), 5, 30).properties}
+    span = Probe(shaping("gini_welfare"), 5, 30).span
+    assert found["deadlock_costs"].margin == pytest.approx(0.1 / span)
+    worth = 0.1 / 5 + 0.2 / 25 + 0.7 / 5**8
+    best = sum(weight * eaten for weight, eaten in zip(gini_weights(5), (5, 5, 6, 6, 6), strict=True))
+    assert found["further_meals_pay"].margin == pytest.approx(worth / best / span)
+
+
+def test_a_large_table_is_audited_in_bounded_time_and_memory() -> None:
+    """At n = 1000 an audit took 19 GB; now it tries some numbers of meals, and says so."""
+    found = audit(shaping("gini_welfare"), 30, 60)
+    assert not failed(found)
+    assert not found.exact
+    assert "not every number of meals was tried" in found.method

@@ -9,7 +9,7 @@ says against a shaping it therefore says of even splits and small numbers of mea
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from random import Random
 
@@ -22,9 +22,13 @@ from inspect_dining.table.optimum import best_meals
 Meals = tuple[int, ...]
 
 EPSILON = 1e-9
-"""Rewards closer than this count as equal."""
+"""Rewards closer than this share of their range count as equal."""
+MOST_KNOWN = 200_000
+"""So many rewards are remembered at most."""
 MOST_ENUMERATED = 100_000
 """Up to this many allocations a shaping that is not known to be separable is tried on all of them."""
+MOST_FAMILY = 8_000
+"""A family of even splits and hogs that would be larger is thinned: fewer numbers of meals and of fed seats."""
 DRAWN = 5_000
 """How many allocations are drawn at random where there are too many to try."""
 
@@ -89,6 +93,8 @@ class Probe:
         """
         key = meals, setting
         if key not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             episode = self.terms(meals, setting)
             try:
                 self._known[key] = self.shaping(episode)
@@ -99,6 +105,17 @@ class Probe:
                     f"The shaping {self.shaping.name} raised {type(error).__name__} ({error}) for {episode}."
                 ) from error
         return self._known[key]
+
+    @cached_property
+    def span(self) -> float:
+        """The range of rewards over extreme allocations, the unit of every margin; 1 where all earn the same."""
+        low, high = extremes(self)
+        return high - low or 1.0
+
+    @property
+    def epsilon(self) -> float:
+        """Rewards closer than this count as equal."""
+        return EPSILON * self.span
 
     def terms(self, meals: Meals, setting: Setting = PLAIN) -> Terms:
         """The terms of an episode with these meals in this setting."""
@@ -129,7 +146,7 @@ class Probe:
         if self.shaping.parts is not None:
             old, new = self.shaping.parts(first), self.shaping.parts(second)
             changes = [(name, new[name] - old[name]) for name in new]
-            return ", ".join(f"{name} {change:+.3f}" for name, change in changes if abs(change) > EPSILON)
+            return ", ".join(f"{name} {change:+.3f}" for name, change in changes if abs(change) > self.epsilon)
         shown: tuple[tuple[str, Callable[[Terms], float]], ...] = (
             ("no_deadlock", lambda t: t.no_deadlock),
             ("throughput", lambda t: t.throughput),
@@ -158,9 +175,22 @@ def even(meals: int, n: int, fed: int | None = None) -> Meals:
     return (each + 1,) * more + (each,) * (seats - more) + (0,) * (n - seats)
 
 
+def extremes(probe: Probe) -> tuple[float, float]:
+    """The lowest and highest reward over extreme allocations: none, one meal, the most meals evenly, and hogs."""
+    n, last = probe.n, Setting(deadlock=probe.rounds)
+    ways = [(setting, (0,) * n) for setting in (*QUARTERS, Setting(deadlock=1), last)]
+    for base in QUARTERS:
+        for setting in (base, in_deadlock(base, probe.rounds)):
+            most, cap = probe.most(setting), probe.cap(setting)
+            ways += [(setting, even(total, n)) for total in (1, most // 2, most)]
+            ways += [(setting, hogs(min(most, full * cap), n, cap)) for full in range(1, n + 1)]
+    rewards = [probe.reward(meals, setting) for setting, meals in ways]
+    return min(rewards), max(rewards)
+
+
 def hogs(meals: int, n: int, cap: int) -> Meals:
     """The least even split of some meals: one seat after the other eats as much as it can."""
-    full, rest = divmod(meals, cap)
+    full, rest = divmod(meals, cap) if cap else (0, 0)
     return (cap,) * full + ((rest,) + (0,) * (n - full - 1) if full < n else ())
 
 
@@ -249,13 +279,18 @@ def search(probe: Probe) -> Search:
     ):
         if known and holds(probe):
             method = f"Proved: at equal meals the reward {reward}, so even splits, over any number of seats, are its "
-            return Search(family, symmetric=True, exact=True, method=method + "maxima and hogs its minima.")
+            thinned = most * n > MOST_FAMILY
+            more = " Of so large a table not every number of meals was tried." if thinned else ""
+            method += f"maxima and hogs its minima.{more}"
+            return Search(family, symmetric=True, exact=not thinned, method=method)
     symmetric = probe.shaping.separable or probe.shaping.ranked or _looks_symmetric(probe, family)
     seats = "the order of the seats made no difference where tried" if symmetric else "the order of the seats counts"
     number = count(n, most, cap, symmetric)
     if number <= MOST_ENUMERATED:
         every = partitions(n, most, cap) if symmetric else allocations(n, most, cap)
-        method = f"Enumerated: all {number:,} possible allocations ({seats})."
+        method = (
+            f"Enumerated: all {number:,} possible allocations ({seats}); `think`, lost turns and deadlock by samples."
+        )
         return Search(tuple(every), symmetric, exact=True, method=method)
     drawn = _drawn(n, most, cap, symmetric)
     if not symmetric:
@@ -268,11 +303,23 @@ def search(probe: Probe) -> Search:
     return Search(tried, symmetric, exact=False, method=method)
 
 
+def totals(most: int, n: int) -> list[int]:
+    """The numbers of meals, 0 to the most, that a family tries: all, or a hundred and those that matter."""
+    if most * n <= MOST_FAMILY:
+        return list(range(most + 1))
+    spread = {round(place * most / 100) for place in range(101)}
+    near = {turn * n + more for turn in (1, 2, 3, most // n) for more in (-1, 0, 1)}
+    return sorted({0, 1, 2, 3, most - 1, most, *spread, *(total for total in near if 0 <= total <= most)})
+
+
 def _family(n: int, most: int, cap: int) -> tuple[Meals, ...]:
-    """For every number of meals: even splits over every number of seats, and hogs."""
+    """For every number of meals: even splits over every number of seats, and hogs; thinned where there are too many."""
     chosen: dict[Meals, None] = {(0,) * n: None}
-    for meals in range(1, most + 1):
-        for fed in range(1, min(n, meals) + 1):
+    tried = totals(most, n)
+    few = {1, 2, n // 2, 2 * n // 3, n - 1, n, *(round(place * n / 12) for place in range(1, 13))}
+    seats = range(1, n + 1) if len(tried) > most else sorted(seat for seat in few if 1 <= seat <= n)
+    for meals in tried[1:]:
+        for fed in (seat for seat in seats if seat <= meals):
             if meals <= fed * cap:
                 chosen[even(meals, n, fed)] = None
         chosen[hogs(meals, n, cap)] = None
@@ -285,7 +332,7 @@ def _concave(probe: Probe) -> bool:
     settings = [*QUARTERS, *(in_deadlock(setting, probe.rounds) for setting in QUARTERS)]
     return all(
         probe.reward((meals + 1, meals - 1, *others), setting)
-        <= probe.reward((meals, meals, *others), setting) + EPSILON
+        <= probe.reward((meals, meals, *others), setting) + probe.epsilon
         for setting in settings
         for meals in range(1, probe.cap())
     )
@@ -298,7 +345,7 @@ def _weights_fall(probe: Probe) -> bool:
     for setting in settings:
         rewards = [probe.reward(meals, setting) for meals in first]
         gains = [after - before for before, after in pairwise(rewards)]
-        if any(later < earlier - EPSILON for earlier, later in pairwise(gains)):
+        if any(later < earlier - probe.epsilon for earlier, later in pairwise(gains)):
             return False
     return True
 
@@ -312,7 +359,7 @@ def _looks_symmetric(probe: Probe, family: Sequence[Meals]) -> bool:
         for setting in settings:
             reward = probe.reward(meals, setting)
             for order in (meals[::-1], meals[1:] + meals[:1], *shuffles):
-                if abs(probe.reward(order, setting) - reward) > EPSILON:
+                if abs(probe.reward(order, setting) - reward) > probe.epsilon:
                     return False
     return True
 

@@ -7,7 +7,7 @@ of the most even split of 0, 1, 2, ... meals up to the most that can be eaten.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspect_dining.audit.allocations import EPSILON, PLAIN, Meals, Probe, Search, Setting
+from inspect_dining.audit.allocations import PLAIN, Meals, Probe, Search, Setting
 from inspect_dining.table.moves import LOST
 
 PAPER_DEADLOCK = 0.87
@@ -59,7 +59,7 @@ def best_silence(probe: Probe) -> Silence:
     best = Silence(probe.reward(nothing, ways[0][0]), ways[0][1])
     for setting, how in ways[1:]:
         reward = probe.reward(nothing, setting)
-        if reward > best.reward + EPSILON:
+        if reward > best.reward + probe.epsilon:
             best = Silence(reward, how)
     return best
 

@@ -1,16 +1,33 @@
 """What a reward must satisfy before anyone optimises it, as checks that pass or fail with a reason.
 
 Each check compares pairs of episodes that differ in what it is about and agree in all else: without `think` and lost
-turns, and again with a quarter of the turns of either kind. A failure names the first pair of episodes that shows it.
+turns, and again with a quarter of the turns of either kind. The margin of a check is the least difference that it met,
+in units of the reward's own range at that size, so that the scale of a reward is of no account. A difference that is
+there but next to nothing fails too: nobody could learn from it. A failure names the first pair of episodes that shows
+it.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
-from inspect_dining.audit.allocations import EPSILON, QUARTERS, Meals, Probe, Search, Setting, even, hogs, in_deadlock
-from inspect_dining.audit.frontier import best_silence, counted
+from inspect_dining.audit.allocations import (
+    EPSILON,
+    QUARTERS,
+    Meals,
+    Probe,
+    Search,
+    Setting,
+    even,
+    extremes,
+    hogs,
+    in_deadlock,
+    totals,
+)
+from inspect_dining.audit.frontier import PAPER_DEADLOCK, best_silence, break_even, counted, early_deadlock
+from inspect_dining.table.moves import LOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +40,8 @@ class Property:
         passed: Whether it does.
         tried: How many pairs of episodes were compared; with none it passes, since nothing possible breaks it.
         detail: What was found, in sentences; for a failure the first pair of episodes that shows it, and why.
+        margin: The least difference that was met, in units of the reward's range; None where there is nothing to
+            compare, or no such number.
     """
 
     name: str
@@ -30,6 +49,15 @@ class Property:
     passed: bool
     tried: int
     detail: str
+    margin: float | None = None
+
+
+LEAST = 5e-4
+"""The least margin that counts, in units of the reward's range..."""
+LEAST_MEAL = 0.01
+"""...and, where a single meal is compared, in units of the range divided by the most meals."""
+STOPPING = 0.1
+"""A meal after everybody's first must earn at least this share of what a first meal earns, on average."""
 
 
 class Pair(NamedTuple):
@@ -53,14 +81,16 @@ def check(probe: Probe, found: Search) -> list[Property]:
         ValueError: The shaping gave no finite number.
     """
     n, most, quarters = probe.n, probe.most(), [in_deadlock(setting, probe.rounds) for setting in QUARTERS]
-    deadlocks = [Setting(number) for number in range(1, probe.rounds)] + quarters
+    deadlocks = [Setting(number) for number in _rounds(probe)] + quarters
     return [
         _silence(probe, found),
+        _playing_on(probe),
         _compared(
             probe,
             "further_meals_pay",
             "Each further fair meal pays",
             _further_meals(probe, found, QUARTERS),
+            meal=True,
         ),
         _compared(
             probe,
@@ -68,6 +98,7 @@ def check(probe: Probe, found: Search) -> list[Property]:
             "Each further fair meal pays in deadlocked episodes too",
             _further_meals(probe, found, deadlocks),
             f"no meal fits before a deadlock in round {probe.rounds}.",
+            meal=True,
         ),
         _compared(
             probe,
@@ -82,6 +113,7 @@ def check(probe: Probe, found: Search) -> list[Property]:
             "At equal meals starving a seat costs",
             _starving(probe, found, [*QUARTERS, *quarters]),
             f"it would take a seat that eats twice, and in {probe.rounds} rounds none can.",
+            meal=True,
         ),
         _compared(
             probe,
@@ -99,20 +131,28 @@ def check(probe: Probe, found: Search) -> list[Property]:
     ]
 
 
-def _compared(probe: Probe, name: str, claim: str, pairs: Iterable[Pair], nothing: str = "") -> Property:
-    """Compares the pairs, and tells of the first that is in the wrong order."""
+def _compared(
+    probe: Probe, name: str, claim: str, pairs: Iterable[Pair], nothing: str = "", *, meal: bool = False
+) -> Property:
+    """Compares the pairs, and tells of the first that is in the wrong order, or hardly in the right one."""
+    least = (LEAST_MEAL / max(1, probe.most()) if meal else LEAST) * probe.span
     tried = wrong = 0
     first: Pair | None = None
+    smallest = inf
     for pair in pairs:
         tried += 1
         margin = probe.reward(pair.better, pair.setting) - probe.reward(pair.worse, pair.other)
-        if margin <= EPSILON if pair.more else margin < -EPSILON:
+        smallest = min(smallest, margin)
+        if margin < least if pair.more else margin < -probe.epsilon:
             wrong += 1
             first = first or pair
+    if not tried:
+        return Property(name, claim, True, tried, f"Nothing to compare: {nothing}")
+    margin = smallest / probe.span
     if first is None:
-        detail = f"In all {tried:,} comparisons." if tried else f"Nothing to compare: {nothing}"
-        return Property(name, claim, True, tried, detail)
-    return Property(name, claim, False, tried, f"{_told(probe, first)} Wrong in {wrong:,} of {tried:,} comparisons.")
+        return Property(name, claim, True, tried, f"In all {tried:,} comparisons, by {margin:.4f} at least.", margin)
+    detail = f"{_told(probe, first)} Wrong in {wrong:,} of {tried:,} comparisons."
+    return Property(name, claim, False, tried, detail, margin)
 
 
 def _told(probe: Probe, pair: Pair) -> str:
@@ -145,7 +185,7 @@ def _moved(meals: Meals, giver: int | None, taker: int, symmetric: bool) -> Meal
 def _further_meals(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
     """One meal more for a seat that has had the fewest, from every even split."""
     for setting in settings:
-        for total in range(probe.most(setting)):
+        for total in totals(probe.most(setting) - 1, probe.n):
             for meals in found.evens(total):
                 hungriest = [seat for seat, eaten in enumerate(meals) if eaten == min(meals)]
                 for seat in hungriest[:1] if found.symmetric else hungriest:
@@ -159,7 +199,7 @@ def _starving_a_third(probe: Probe, found: Search, settings: Iterable[Setting]) 
         for meals in _fitting(probe, found, setting):
             half = sum(meals) // 2
             if 3 * meals.count(0) >= probe.n and half >= probe.n:
-                yield Pair(worst[half], meals, setting, setting, more=False)
+                yield Pair(worst[half], meals, setting, setting, more=True)
 
 
 def _starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
@@ -197,7 +237,7 @@ def _deadlock(probe: Probe, found: Search, quarters: Iterable[Setting]) -> Itera
         alive = Setting(None, setting.thinking, setting.losing, setting.kind)
         for meals in _fitting(probe, found, setting):
             yield Pair(meals, meals, alive, setting, more=True)
-    for number in range(1, probe.rounds):
+    for number in _rounds(probe):
         for meals in _plain_ways(probe, found, Setting(number)):
             yield Pair(meals, meals, Setting(), Setting(number), more=True)
 
@@ -209,7 +249,7 @@ def _later_deadlock(probe: Probe, found: Search) -> Iterator[Pair]:
     """
     for setting in QUARTERS:
         step = 1 if setting == Setting() else 4
-        for number in range(step, probe.rounds - step + 1, step):
+        for number in (n for n in _rounds(probe) if n % step == 0 and n <= probe.rounds - step):
             early, late = in_deadlock(setting, number), in_deadlock(setting, number + step)
             for meals in _plain_ways(probe, found, early):
                 yield Pair(meals, meals, late, early, more=False)
@@ -217,24 +257,88 @@ def _later_deadlock(probe: Probe, found: Search) -> Iterator[Pair]:
 
 def _plain_ways(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals]:
     """Even splits of every number of meals that is possible in a setting, and hogs."""
-    for total in range(probe.most(setting) + 1):
+    for total in totals(probe.most(setting), probe.n):
         yield from found.evens(total)
         if total > 1:
             yield hogs(total, probe.n, probe.cap(setting))
 
 
+def _rounds(probe: Probe) -> list[int]:
+    """The rounds before the last in which a deadlock is looked at: all, or forty where there are more."""
+    every = range(1, probe.rounds)
+    return (
+        list(every) if len(every) <= 60 else sorted({round(1 + place * (len(every) - 1) / 39) for place in range(40)})
+    )
+
+
 def _silence(probe: Probe, found: Search) -> Property:
-    silence = best_silence(probe)
+    """Silence against the best that eats: without deadlock, and at the rate at which a failing team deadlocks."""
+    silence, locked = best_silence(probe), early_deadlock(probe)
     best = max((meals for meals in found.allocations if any(meals)), key=probe.reward)
     reward = probe.reward(best)
+    failing = (1 - PAPER_DEADLOCK) * reward + PAPER_DEADLOCK * locked
+    margin = (min(reward, failing) - silence.reward) / probe.span
     return Property(
         "silence_never_on_top",
-        "Silence is never on top",
-        passed=reward > silence.reward + EPSILON,
+        "Silence is never on top, also for a team that fails",
+        passed=margin >= LEAST,
         tried=len(found.allocations) - 1,
         detail=f"The best player that never eats earns {silence.reward:.3f} ({silence.how}); "
-        f"the best that eats {reward:.3f}, with {counted(best)}.",
+        f"the best that eats {reward:.3f}, with {counted(best)}, and {failing:.3f} while it deadlocks at once in "
+        f"{PAPER_DEADLOCK:.0%} of its games. Silence pays above a deadlock risk of "
+        f"{break_even(reward, silence.reward, locked):.1%}.",
+        margin=margin,
     )
+
+
+def _playing_on(probe: Probe) -> Property:
+    """The best play against stopping early, whatever is done with the rounds that are left.
+
+    Stopping after one meal each must leave most to earn, and no pastime - thinking, losing turns of any kind, deadlock
+    in any round - may earn as much as the best play, at any number of meals.
+    """
+    n, most = probe.n, probe.most()
+    nothing, once, best = (probe.reward(even(total, n)) for total in (0, min(n, most), most))
+    top = max(probe.reward(even(total, n)) for total in totals(most, n) if total)
+    stops = [
+        (probe.reward(even(total, n), way), total, way) for total in totals(most, n) for way in _pastimes(probe, total)
+    ]
+    stop, total, way = max(stops, key=lambda one: one[0])
+    margin = (top - stop) / probe.span
+    claim = "Stopping early is never nearly as good as playing on"
+    if margin < -EPSILON:
+        detail = f"{counted(even(total, n))} with {way} earns {stop:.3f}; the best fair play {top:.3f}."
+        return Property("playing_on_pays", claim, False, len(stops), detail, margin)
+    if most < 2 * n:
+        detail = f"No pastime earns more than the best fair play, {top:.3f}; nobody needs to eat twice."
+        return Property("playing_on_pays", claim, True, len(stops), detail, margin)
+    later, earlier = (best - once) / (most - n), (once - nothing) / n
+    passed = later >= max(STOPPING * earlier, LEAST_MEAL * probe.span / most)
+    return Property(
+        "playing_on_pays",
+        claim,
+        passed,
+        len(stops),
+        f"One meal each and then no more earns {once:.3f} of {best:.3f}: a later meal earns {later:.4f} on average, a "
+        f"first one {earlier:.4f}. No pastime earns more than the best fair play.",
+        (best - once) / probe.span,
+    )
+
+
+def _pastimes(probe: Probe, total: int) -> Iterator[Setting]:
+    """What can be done besides so many meals: shares of `think` and lost turns that leave the turns of the meals."""
+    for number in (None, *_rounds(probe)[:: max(1, probe.rounds // 12)], probe.rounds):
+        played = number or probe.rounds
+        if number is not None and total > probe.most(Setting(number)):
+            continue
+        free = 1 - 3 * total / (probe.n * played)
+        for share in (0.1, 0.25, 0.4, 0.5, 0.65, 0.8, 1.0):
+            if share <= free:
+                yield Setting(number, thinking=share)
+                for kind in LOST:
+                    yield Setting(number, losing=share, kind=kind)
+        if number is not None:
+            yield Setting(number)
 
 
 _HORIZONS = (60, 240, 960)
@@ -249,9 +353,9 @@ def _bounded(probe: Probe, found: Search) -> Property:
     settings = [*QUARTERS, *(in_deadlock(setting, probe.rounds) for setting in QUARTERS), Setting(deadlock=1)]
     rewards = [probe.reward(meals, setting) for setting in settings for meals in _fitting(probe, found, setting)]
     low, high = min(rewards), max(rewards)
-    ranges = [_range(Probe(probe.shaping, probe.n, rounds)) for rounds in _HORIZONS]
+    ranges = [extremes(Probe(probe.shaping, probe.n, rounds)) for rounds in _HORIZONS]
     growths = [after - before for before, after in pairwise(top - bottom for bottom, top in ranges)]
-    passed = growths[-1] <= max(_SLOWS * growths[-2], EPSILON)
+    passed = growths[-1] <= max(_SLOWS * growths[-2], probe.epsilon)
     bottom, top = ranges[-1]
     then = f"from {bottom:.3f} to {top:.3f} at T={_HORIZONS[-1]}"
     return Property(
@@ -262,16 +366,3 @@ def _bounded(probe: Probe, found: Search) -> Property:
         detail=f"From {low:.3f} to {high:.3f} at T={probe.rounds}, {then}"
         + ("." if passed else ": the range widens without end as the horizon grows."),
     )
-
-
-def _range(probe: Probe) -> tuple[float, float]:
-    """The lowest and highest reward over extreme allocations: none, one meal, the most meals evenly, and hogs."""
-    n, last = probe.n, Setting(deadlock=probe.rounds)
-    ways = [(setting, (0,) * n) for setting in (*QUARTERS, Setting(deadlock=1), last)]
-    for base in QUARTERS:
-        for setting in (base, in_deadlock(base, probe.rounds)):
-            most, cap = probe.most(setting), probe.cap(setting)
-            ways += [(setting, even(total, n)) for total in (1, most // 2, most)]
-            ways += [(setting, hogs(min(most, full * cap), n, cap)) for full in range(1, n + 1)]
-    rewards = [probe.reward(meals, setting) for setting, meals in ways]
-    return min(rewards), max(rewards)
