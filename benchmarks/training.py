@@ -234,20 +234,21 @@ def show_tokens(model: Path | None) -> None:
             )
 
 
-def show_update(model: Path, number: int, repeats: int, checkpointing: bool) -> None:
-    """Prints the part `update`."""
+def show_update(model: Path, number: int, plain: int, repeats: int, checkpointing: bool) -> None:
+    """Prints the part `update`; plain rows cost alike, so a few of them tell what all would take."""
     found: dict[str, list[dict[str, float]]] = {"packed": [], "plain": []}
     for _ in range(repeats):
         for kind, made in found.items():
-            made.append(measure(update_once, model, kind, number, checkpointing))
+            some = plain if kind == "plain" and plain else number
+            made.append(measure(update_once, model, kind, some, checkpointing))
             one = made[-1]
             say(
-                f"update    SmolLM2 {kind:6s} {number} pairs: {one['seconds']:7.1f} CPU s, "
+                f"update    SmolLM2 {kind:6s} {some} pairs: {one['seconds']:7.1f} CPU s, "
                 f"{one['tokens']:7.0f} tokens, {one['peak'] / 1024:6.0f} MB more at the peak, "
                 f"gradient {one['gradient']:.6g}"
             )
-    packed, plain = (median(one["seconds"] for one in found[kind]) for kind in ("packed", "plain"))
-    say(f"update    plain / packed: {plain / packed:.1f}")
+    packed_seconds, plain_seconds = (median(one["seconds"] for one in found[kind]) for kind in ("packed", "plain"))
+    say(f"update    plain / packed, a pair: {plain_seconds / (plain or number) / (packed_seconds / number):.1f}")
 
 
 def show_sampling(model: Path, number: int, repeats: int) -> None:
@@ -332,6 +333,7 @@ def main() -> None:
         "--smollm2", type=Path, default=Path(".smollm2"), help="the folder of the wheel, or of the model"
     )
     parser.add_argument("--pairs", type=int, default=96)
+    parser.add_argument("--plain-pairs", type=int, default=0, help="pairs as plain rows, if fewer than --pairs")
     parser.add_argument("--views", type=int, default=64)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--steps", type=int, default=3)
@@ -350,7 +352,7 @@ def main() -> None:
         if "sampling" in parts and model is not None:
             show_sampling(model, given.views, given.repeats)
         if "update" in parts and model is not None:
-            show_update(model, given.pairs, given.repeats, given.gradient_checkpointing)
+            show_update(model, given.pairs, given.plain_pairs, given.repeats, given.gradient_checkpointing)
     if "step" in parts:
         show_step(given.steps)
     if "tiny" in parts:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspect_dining.errors import BadInput
+from inspect_dining.training.engines import check
 from inspect_dining.training.recipe import Recipe, Stage, builtin, checked, load, size
 
 
@@ -92,3 +93,22 @@ def test_an_unknown_recipe_names_the_nearest() -> None:
 
 def test_every_key_has_an_accepted_default() -> None:
     assert checked({}) == Recipe()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lora_rank": 0}, "are for LoRA: the base model is sharded"),
+        ({"lora_rank": 4, "rollouts": "vllm"}, "give --learner torch and --rollouts local"),
+        ({"lora_rank": 4, "credit": "counterfactual"}, "give --credit critic or group and --explore 0"),
+        ({"lora_rank": 4, "explore": 0.1}, "give --credit critic or group and --explore 0"),
+    ],
+)
+def test_what_sharded_weights_do_not_do_is_refused_before_anything_is_made(
+    changes: dict[str, object], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes that make different numbers of passes would wait for each other for ever."""
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    check(Recipe(lora_rank=4), 2)
+    with pytest.raises(BadInput, match=message):
+        check(checked(changes), 2)

@@ -7,13 +7,14 @@ from pathlib import Path
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
 from transformers import PreTrainedTokenizerBase
 
+from inspect_dining.errors import BadInput
 from inspect_dining.training.learn import art_learner, central
 from inspect_dining.training.learn.central import Central
 from inspect_dining.training.learn.credit import Credit, GroupMean
 from inspect_dining.training.learn.critic import Critic
 from inspect_dining.training.learn.scoring import choose_rows
 from inspect_dining.training.learn.torch_learner import TorchLearner
-from inspect_dining.training.play import vllm_actor
+from inspect_dining.training.play import sharding, vllm_actor
 from inspect_dining.training.play.rollouts import Dinner, LocalActor
 from inspect_dining.training.protocols import Actor, Learner
 from inspect_dining.training.recipe import Recipe
@@ -48,6 +49,22 @@ def check(recipe: Recipe, processes: int) -> None:
     Raises:
         BadInput: Something is missing or does not go together, in a sentence.
     """
+    if sharding.wanted():
+        if not recipe.lora_rank:
+            raise BadInput(
+                "Sharded weights (FSDP) are for LoRA: the base model is sharded, the adapters are trained whole in "
+                "every process; give --lora-rank 8, say, or launch without FSDP to train all weights."
+            )
+        if recipe.learner != "torch" or recipe.rollouts != "local":
+            raise BadInput(
+                "Sharded weights (FSDP) are played and trained in these processes; give --learner torch and "
+                "--rollouts local, or launch without FSDP."
+            )
+        if recipe.credit == "counterfactual" or recipe.explore:
+            raise BadInput(
+                "Sharded weights (FSDP) want the same passes in every process, and counterfactual credit and the bonus "
+                "on exploration make their own; give --credit critic or group and --explore 0, or launch without FSDP."
+            )
     if recipe.learner == "art":
         art_learner.check(recipe, processes)
     central.check(recipe)

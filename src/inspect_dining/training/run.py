@@ -29,8 +29,9 @@ from inspect_dining.training.held_out import step_row
 from inspect_dining.training.keep import checkpoints
 from inspect_dining.training.keep.run_directory import Row, RunDir, State
 from inspect_dining.training.learn.objective import Group
-from inspect_dining.training.play import loading
+from inspect_dining.training.play import loading, sharding
 from inspect_dining.training.play.rollouts import Episode, Play
+from inspect_dining.training.play.sharding import Shards
 from inspect_dining.training.protocols import LearnerState, Lesson
 from inspect_dining.training.recipe import TINY, Recipe
 
@@ -87,8 +88,12 @@ class Run:
                 watcher.line(note)
         self.accelerator.wait_for_everyone()
         model, self.tokenizer = self._model()
-        self.model = loading.with_adapters(model, recipe).to(self.accelerator.device)
+        self.model = loading.with_adapters(model, recipe)
+        shards = Shards(self.model, self.accelerator) if sharding.wanted() else None
+        if shards is None:
+            self.model.to(self.accelerator.device)
         self.dinner = loading.dinner(self.model, self.tokenizer, recipe)
+        self.dinner.policy.shards = shards
         parts = engines.Parts(
             recipe, directory.path, self._base(), self.dinner, self.tokenizer, self.accelerator, watcher.line
         )
@@ -291,7 +296,9 @@ class Run:
         """Writes a checkpoint, plays its selection games, and points `best` and `last` at what they are now."""
         if self.chief:
             checkpoints.save(self.dir.checkpoint(step), self.model, self.tokenizer, self.recipe, step)
-            self.watcher.line(selection.select(self.dinner, self.recipe, self.dir, step))
+        with self.dinner.policy.together():
+            if self.chief:
+                self.watcher.line(selection.select(self.dinner, self.recipe, self.dir, step))
         self.accelerator.wait_for_everyone()
 
     def test(self) -> selection.Outcome:

@@ -123,6 +123,6 @@ def pull(rows: Rows, given: Apart, device: torch.device | None = None) -> float:
             (slope,) = torch.autograd.grad(found, table)
             weights[start:end] = (given.coefficient * opening.share * slope).flatten()
         start = end
-    if weights.any():
+    if rows.policy.shards is not None or weights.any():
         climb(rows, pairs, weights)
     return total

@@ -46,6 +46,8 @@ class Scored:
 class Rows(Protocol):
     """A way to score replies."""
 
+    policy: Policy
+    """The policy whose model scores."""
     micro_tokens: int
     """The most tokens of a pass, padding included."""
 
@@ -53,7 +55,8 @@ class Rows(Protocol):
         """Scores the replies of pairs.
 
         With gradients enabled, go backward through each pass before the next is asked for, and take all of them:
-        the gradient of what is shared is passed on when they end.
+        the gradient of what is shared is passed on when they end. Where the model is in shards, all processes must
+        call this alike; a process with fewer passes than another gets empty ones.
 
         Args:
             pairs: Prompts and replies.
@@ -81,14 +84,20 @@ class PlainRows:
                 batches[-1].append(number)
             else:
                 batches.append([number])
+        if self.policy.shards is not None:
+            batches += [[]] * (self.policy.shards.agree(len(batches)) - len(batches))
         for batch in batches:
-            some = [pairs[number] for number in batch]
+            some = [pairs[number] for number in batch] or [((self.policy.pad,), (self.policy.pad,))]
             with self._autocast():
                 logps, entropies, exists = self.policy.logps(some, entropy)
+            exists = exists if batch else torch.zeros_like(exists)
             index = [offsets[number] + i for number in batch for i in range(len(pairs[number][1]))]
             longest = max(len(prompt) + len(reply) for prompt, reply in some)
             yield Scored(
-                torch.tensor(index, device=logps.device), logps[exists], entropies[exists], longest * len(some)
+                torch.tensor(index, dtype=torch.long, device=logps.device),
+                logps[exists],
+                entropies[exists],
+                longest * len(some),
             )
 
 
@@ -101,18 +110,25 @@ class PackedRows:
 
     def passes(self, pairs: Sequence[tuple[Ids, Ids]], entropy: bool = False) -> Iterator[Scored]:
         """Scores the replies of pairs."""
-        tree = pack(pairs, min(ROW, self.micro_tokens))
-        start, reader = len(tree.prefix), None
-        if start:
+        tree, shards = pack(pairs, min(ROW, self.micro_tokens)), self.policy.shards
+        made = batches(tree.rows, self.micro_tokens, max(1, self.micro_tokens // ASKED))
+        start, reader, output = len(tree.prefix), None, None
+        if start or shards is not None:
             recorder = Recorder()
-            ids = torch.tensor([tree.prefix], device=self._device)
-            self._forward(input_ids=ids, logits_to_keep=1, dining_prefix=recorder)
-            reader = Reader(recorder)
-        for number, batch in enumerate(batches(tree.rows, self.micro_tokens, max(1, self.micro_tokens // ASKED))):
+            ids = torch.tensor([tree.prefix or (self.policy.pad,)], device=self._device)
+            output = self._forward(input_ids=ids, logits_to_keep=1, dining_prefix=recorder)
+            reader = Reader(recorder) if start else None
+        if shards is not None:
+            made += [[Row([self.policy.pad], [start], [1])]] * (shards.agree(len(made)) - len(made))
+        for number, batch in enumerate(made):
             scored = self._pass(batch, start, reader, entropy)
             tokens = scored.tokens + (start if number == 0 else 0)
             yield Scored(scored.index, scored.logps, scored.entropies, tokens)
-        if reader is not None:
+        if not torch.is_grad_enabled():
+            return
+        if shards is not None and output is not None:
+            (reader or Reader(Recorder())).backward(output)
+        elif reader is not None:
             reader.backward()
 
     @property
@@ -128,7 +144,7 @@ class PackedRows:
         """Computes rows; nodes that predict come last in each, so that logits are made for the end of the rows only."""
         width = max(len(row.ids) for row in batch)
         ids, positions, firsts, ends, asked = [], [], [], [], []
-        keep = max(len({node for node, _, _ in row.asked}) for row in batch)
+        keep = max(1, *(len({node for node, _, _ in row.asked}) for row in batch))
         for number, row in enumerate(batch):
             predicting = dict.fromkeys(node for node, _, _ in row.asked)
             order = [node for node in range(len(row.ids)) if node not in predicting] + list(predicting)
@@ -151,7 +167,7 @@ class PackedRows:
             **({} if reader is None else {"dining_prefix": reader}),
         )
         everything = torch.log_softmax(logits if logits.dtype == torch.float64 else logits.float(), -1)
-        row_of, node_of, token_of, index = torch.tensor(asked, device=self._device).T
+        row_of, node_of, token_of, index = torch.tensor(asked, dtype=torch.long, device=self._device).view(-1, 4).T
         with torch.set_grad_enabled(entropy and torch.is_grad_enabled()):
             spread = -(everything.exp() * everything).sum(-1)
         return Scored(index, everything[row_of, node_of, token_of], spread[row_of, node_of], width * len(batch))
@@ -183,7 +199,8 @@ def climb(rows: Rows, pairs: Sequence[tuple[Ids, Ids]], weights: Tensor) -> None
 
 def _owners(pairs: Sequence[tuple[Ids, Ids]], device: torch.device | None) -> Tensor:
     """The number of the pair that each id of all replies belongs to."""
-    return torch.tensor([number for number, (_, reply) in enumerate(pairs) for _ in reply], device=device)
+    owned = [number for number, (_, reply) in enumerate(pairs) for _ in reply]
+    return torch.tensor(owned, dtype=torch.long, device=device)
 
 
 def choose_rows(policy: Policy, micro_tokens: int, autocast: Autocast = nullcontext) -> tuple[Rows, str | None]:

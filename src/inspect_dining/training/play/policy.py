@@ -8,16 +8,19 @@ rounding). Sampling is at temperature 1 from the whole distribution, whatever th
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from hashlib import blake2b
 from inspect import signature
 
 import torch
 from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
 from transformers import DynamicCache, PreTrainedModel
 
 from inspect_dining.philosophers.tokens import Ids, Prompts
 from inspect_dining.training.play.prefix import Reader, Recorder, refusal
+from inspect_dining.training.play.sharding import Shards
 
 _DRAWS = 8
 SHORTEST = 8
@@ -78,6 +81,7 @@ class Policy:
         max_tokens: The most tokens of a reply.
         batch_tokens: How many tokens of prompts are computed at once, a prompt counted as often as it is answered: rows
             that part take their own copies of its cache.
+        shards: The shards of the model, if it is sharded over processes.
     """
 
     def __init__(
@@ -100,6 +104,7 @@ class Policy:
         bare: PreTrainedModel = getattr(model, "get_base_model", lambda: model)()
         self._cache_word = "cache" if "cache" in signature(bare.forward).parameters else "past_key_values"
         self._kept: _Kept | None = None
+        self.shards: Shards | None = None
 
     def sample(self, prompts: Sequence[Ids], rows: Sequence[tuple[int, str | None]]) -> list[Reply]:
         """Samples a reply for every row.
@@ -120,11 +125,16 @@ class Policy:
             of_prompt[number].append(row)
         wanted = [number for number, some in enumerate(of_prompt) if some]
         self.model.train(False)
-        with torch.inference_mode():
+        # Weights that are gathered in inference mode could not be gathered for a gradient later.
+        with torch.inference_mode() if self.shards is None else torch.no_grad():
             start, reader = self._beginning([prompts[i] for i in wanted])
             for chunk in _chunks([(len(prompts[i]) - start, len(of_prompt[i]), i) for i in wanted], self.batch_tokens):
                 self._decode([prompts[i][start:] for i in chunk], [of_prompt[i] for i in chunk], start, reader)
         return [Reply(tuple(row.ids), tuple(row.logps), row.ended) for row in made]
+
+    def together(self) -> AbstractContextManager[None]:
+        """Where processes share a model in shards, all enter this to sample, each as often as it likes."""
+        return nullcontext() if self.shards is None else self.shards.together()
 
     def _beginning(self, prompts: list[Ids]) -> tuple[int, Reader | None]:
         """What these prompts begin with, computed once for a set of weights: its length, and its keys and values."""
@@ -280,7 +290,9 @@ def common(one: Ids, two: Ids) -> int:
 
 def fingerprint(model: nn.Module) -> int:
     """Names the weights of a model as they are now: torch counts the changes of every tensor."""
-    return hash(tuple((parameter.data_ptr(), parameter._version) for parameter in model.parameters()))
+    # Only frozen weights are sharded, and they have no memory that could be named.
+    whole = (parameter for parameter in model.parameters() if not isinstance(parameter, DTensor))
+    return hash(tuple((parameter.data_ptr(), parameter._version) for parameter in whole))
 
 
 def parameters(model: nn.Module) -> list[nn.Parameter]:

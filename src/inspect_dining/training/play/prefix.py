@@ -57,10 +57,15 @@ class Reader:
             torch.cat([first_value.expand(rows, -1, -1, -1), value], 2),
         )
 
-    def backward(self) -> None:
-        """Passes the gradient on, once nothing more reads."""
-        ends: list[Tensor] = []
-        slopes: list[Tensor] = []
+    def backward(self, output: Tensor | None = None) -> None:
+        """Passes the gradient on, once nothing more reads.
+
+        Args:
+            output: What the prefix came to, where the model is in shards: its layers are gathered for a gradient that
+                reaches their output, be it 0.
+        """
+        ends: list[Tensor] = [] if output is None else [output]
+        slopes: list[Tensor] = [torch.zeros_like(end) for end in ends]
         for layer, leaves in self.leaves.items():
             for leaf, kept in zip(leaves, self._kept[layer], strict=True):
                 if leaf.grad is not None:

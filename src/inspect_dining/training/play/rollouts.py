@@ -183,7 +183,8 @@ class LocalActor:
 
     def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Episode], dict[str, float]]:
         """Plays games to their end, with nothing to say about it."""
-        return self.dinner.play(plays), {}
+        with self.dinner.policy.together():
+            return self.dinner.play(plays), {}
 
     def close(self) -> None:
         """Nothing runs beside this process."""
