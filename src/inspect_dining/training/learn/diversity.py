@@ -96,7 +96,7 @@ def information(logps: Tensor) -> Tensor:
     return (each.exp() * each).sum(-1).mean() - (mean.exp() * mean).sum()
 
 
-def pull(rows: Rows, given: Apart, device: torch.device | None = None) -> float:
+def pull(rows: Rows, given: Apart, device: torch.device | None = None, *, always: bool = False) -> float:
     """Adds the gradient of the bonus to the parameters' `grad`.
 
     The log-probabilities of all seats are computed first and their gradients taken; these then weigh the replies in a
@@ -106,6 +106,7 @@ def pull(rows: Rows, given: Apart, device: torch.device | None = None) -> float:
         rows: How replies are scored.
         given: What is pulled apart.
         device: Where the model is.
+        always: Whether the second round is made even where nothing pulls, as processes that share a model in shards do.
 
     Returns:
         The information as it is, in nats, over this process's openings; its share of the whole step's mean.
@@ -123,6 +124,6 @@ def pull(rows: Rows, given: Apart, device: torch.device | None = None) -> float:
             (slope,) = torch.autograd.grad(found, table)
             weights[start:end] = (given.coefficient * opening.share * slope).flatten()
         start = end
-    if rows.policy.shards is not None or weights.any():
+    if always or weights.any():
         climb(rows, pairs, weights)
     return total

@@ -46,8 +46,6 @@ class Scored:
 class Rows(Protocol):
     """A way to score replies."""
 
-    policy: Policy
-    """The policy whose model scores."""
     micro_tokens: int
     """The most tokens of a pass, padding included."""
 

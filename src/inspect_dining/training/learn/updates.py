@@ -119,7 +119,8 @@ class Updater:
             with torch.no_grad():
                 spread += float((share * part.entropies).sum())
                 off += float((part.logps - drawn).abs().sum())
-        information = pull(self.rows, apart, self.accelerator.device) if apart else None
+        sharded = self.policy.shards is not None
+        information = pull(self.rows, apart, self.accelerator.device, always=sharded) if apart else None
         choice = pay(self.rows, explore, given, self.accelerator.device) if explore else None
         self._sum_over_processes()
         norm = float(torch.nn.utils.clip_grad_norm_(self.trained, float("inf")))
