@@ -280,7 +280,6 @@ def show_step(steps: int) -> None:
         return wrapped
 
     model.forward = timed("forward", model.forward)
-    torch.Tensor.backward = timed("backward", torch.Tensor.backward)
     torch.autograd.backward = timed("backward", torch.autograd.backward)
     for name, rules in (("quick", Rules(n=5, rounds=12)), ("full", Rules(n=12, rounds=20))):
         recipe, turns = load_recipe(name), 0
