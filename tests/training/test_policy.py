@@ -8,6 +8,7 @@ from transformers import DynamicCache, PreTrainedModel
 
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.play import policy as module
+from inspect_dining.training.play import prefix
 from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.play.prefix import Reader, Recorder
 from inspect_dining.training.play.rollouts import Dinner
@@ -125,6 +126,8 @@ def test_a_kept_beginning_shows_in_no_reply_and_in_no_probability(
     kept = policy.sample(LONG, rows)
     assert policy._kept is not None
     assert policy._kept.ids == LONG[0][:12]
+    monkeypatch.setattr(prefix, "SCORES", 300)
+    assert [reply.ids for reply in policy.sample(LONG, rows)] == [reply.ids for reply in kept]
     monkeypatch.setattr(module, "SHORTEST", 10**9)
     plain = policy.sample(LONG, rows)
     assert [reply.ids for reply in kept] == [reply.ids for reply in plain]

@@ -15,6 +15,8 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 _ATTENTION = "inspect_dining_prefix"
+SCORES = 2**26
+"""Products of query and key that are held at once, a layer, where no gradient is wanted."""
 
 
 class Recorder:
@@ -120,6 +122,11 @@ def _read(
     """
     rows, heads, length, width = query.shape
     kinds, own, start = key.shape[1], key.shape[2], prefix[0].shape[2]
+    most = max(1, SCORES // (heads * length * (start + own)))
+    if rows > most:
+        masks = [None] * rows if mask is None else mask.expand(rows, -1, -1, -1).split(most)
+        parts = zip(query.split(most), key.split(most), value.split(most), masks, strict=False)
+        return torch.cat([_read(*part, prefix, scale) for part in parts])
     query = query * (scale if isinstance(scale, float) else width**-0.5)
     # Heads that share keys stand together.
     grouped = query.reshape(rows, kinds, heads // kinds * length, width)
