@@ -124,9 +124,12 @@ def _read(
     kinds, own, start = key.shape[1], key.shape[2], prefix[0].shape[2]
     most = max(1, SCORES // (heads * length * (start + own)))
     if rows > most:
-        masks = [None] * rows if mask is None else mask.expand(rows, -1, -1, -1).split(most)
-        parts = zip(query.split(most), key.split(most), value.split(most), masks, strict=False)
-        return torch.cat([_read(*part, prefix, scale) for part in parts])
+        parts = [slice(i, i + most) for i in range(0, rows, most)]
+        masks = [mask if mask is None or len(mask) == 1 else mask[part] for part in parts]
+        return torch.cat([
+            _read(query[part], key[part], value[part], shown, prefix, scale)
+            for part, shown in zip(parts, masks, strict=True)
+        ])
     query = query * (scale if isinstance(scale, float) else width**-0.5)
     # Heads that share keys stand together.
     grouped = query.reshape(rows, kinds, heads // kinds * length, width)
