@@ -4,13 +4,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from inspect_dining.cli.options import as_json as json_option
 from inspect_dining.cli.options import count, counts
 from inspect_dining.errors import BadInput
+from inspect_dining.table.rules import TalkControl
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelCost
@@ -35,6 +36,20 @@ ALPHA, POWER = 0.05, 0.8
 @click.option("--episodes", type=count("episodes"), default=30, show_default=True, help="Games of each size.")
 @click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="The horizon T.")
 @click.option(
+    "--talk",
+    type=count("talk"),
+    default=0,
+    show_default=True,
+    help="Messages of each seat in a round, each a call more.",
+)
+@click.option(
+    "--talk-control",
+    type=click.Choice(get_args(TalkControl)),
+    default="none",
+    show_default=True,
+    help="`shuffled` plays a second game, whose messages are heard.",
+)
+@click.option(
     "--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="How often each game is played."
 )
 @click.option("--model", "models", multiple=True, help="A model, as Inspect names it; several are several arms.")
@@ -57,6 +72,8 @@ def plan_command(
     sizes: Sequence[int],
     episodes: int,
     rounds: int,
+    talk: int,
+    talk_control: TalkControl,
     epochs: int,
     models: Sequence[str],
     prompt_tokens: int | None,
@@ -82,7 +99,7 @@ def plan_command(
         raise BadInput("--log measures tokens; it does not go with --prompt-tokens or --reply-tokens.")
     prices = prices_from(price_file) if price_file else None
     tokens = tokens_from(logs) if logs else Tokens(prompt_tokens, reply_tokens, 0.0, 0.0, "as stated")
-    planned = plan(sizes, episodes, rounds, epochs, models, tokens, prices)
+    planned = plan(sizes, episodes, rounds, epochs, models, tokens, prices, talk, talk_control)
     told = tell(episodes, shares, means, alpha, power)
     if as_json:
         click.echo(json.dumps({"plan": asdict(planned), "tells": asdict(told)}, indent=1, allow_nan=False))

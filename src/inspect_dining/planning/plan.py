@@ -13,7 +13,7 @@ from inspect_dining.border import count
 from inspect_dining.errors import BadInput
 from inspect_dining.planning.power import Needed, episodes_for_means, episodes_for_shares
 from inspect_dining.statistics import ALPHA, FEWEST, POWER, detectable_difference, detectable_shares
-from inspect_dining.table.rules import Rules
+from inspect_dining.table.rules import Rules, TalkControl
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSampleSummary
@@ -77,6 +77,8 @@ def plan(
     models: Sequence[str] = (),
     tokens: Tokens | None = None,
     prices: "dict[str, ModelCost] | None" = None,
+    talk: int = 0,
+    talk_control: TalkControl = "none",
 ) -> Plan:
     """Plans a run.
 
@@ -88,17 +90,18 @@ def plan(
         models: Names of the models; one that is not named where empty.
         tokens: Tokens of one call, where known.
         prices: Prices by model in dollars per million tokens, where known.
+        talk: Messages of each seat in a round, each a call more.
+        talk_control: `shuffled` doubles the calls: the game whose messages are heard is played too.
 
     Raises:
         ValueError: A size that is not accepted, or one that stands twice.
     """
-    for n in sizes:
-        Rules(n=n, rounds=rounds)
+    calls = {n: Rules(n=n, rounds=rounds, talk=talk, talk_control=talk_control).calls for n in sizes}
     if len(set(sizes)) != len(sizes):
         raise BadInput(f"n={','.join(map(str, sizes))} names a size twice.")
     used = tokens or Tokens(None, None, 0.0, 0.0, "not stated")
     games = dict.fromkeys(sizes, episodes * epochs)
-    each = sum(n * count * rounds for n, count in games.items())
+    each = sum(calls[n] * count for n, count in games.items())
     arms = max(1, len(models))
     tokens_in = None if used.input is None else round((used.input + used.cache_write + used.cache_read) * each * arms)
     tokens_out = None if used.output is None else round(used.output * each * arms)

@@ -1,0 +1,65 @@
+"""Players without a seat number, exactly: the chain, the games that it stands for, and symmetry's price."""
+
+from math import sqrt
+from statistics import fmean, stdev
+
+import pytest
+
+from inspect_dining.audit.seat_blind import BEST_FOUND, Evaluation, evaluate, law_of, player_of, symmetry_price
+from inspect_dining.table import Action, Coin, Fork, Record, Rules, View, play, replay, scripted
+
+
+def lehmann_rabin(view: View) -> Action | None:
+    """The scripted player, with the shown coin."""
+    return scripted("lehmann_rabin").decide(view, Coin())
+
+
+def agrees(exact: Evaluation, games: list[Record], errors: float) -> None:
+    """Whether played games agree with the chain in meals and in deadlocks by round, within some standard errors."""
+    meals = [sum(replay(game)[-1].after.meals) for game in games]
+    assert abs(fmean(meals) - exact.meals[-1]) <= errors * stdev(meals) / sqrt(len(games))
+    for number, chance in enumerate(exact.deadlock, 1):
+        share = sum(game.deadlocked and len(game.rounds) <= number for game in games) / len(games)
+        assert abs(share - chance) <= errors * sqrt(chance * (1 - chance) / len(games)) + 1e-12
+
+
+@pytest.mark.parametrize("rules", [Rules(3, 10, hint="coin"), Rules(4, 6, hint="coin", patience=2, release="manual")])
+def test_the_chain_agrees_with_played_games(rules: Rules) -> None:
+    """A chain by other rules than the game's would price a symmetry that nobody plays under."""
+    exact = evaluate(rules, law_of(lehmann_rabin))
+    agrees(exact, [play(rules, "lehmann_rabin", seed) for seed in range(1500)], errors=4)
+
+
+@pytest.mark.slow
+def test_the_chain_agrees_with_a_hundred_thousand_games() -> None:
+    rules = Rules(3, 6, hint="coin", seat="hidden")
+    exact = evaluate(rules, law_of(lehmann_rabin))
+    agrees(exact, [play(rules, "lehmann_rabin", seed) for seed in range(100_000)], errors=3.5)
+
+
+@pytest.mark.parametrize(("n", "share"), [(2, 0.507), (3, 0.953), (4, 0.741), (5, 0.726)])
+def test_the_best_policy_found_costs_what_is_written_and_can_be_played(n: int, share: float) -> None:
+    assert 1 - symmetry_price(n) == pytest.approx(share, abs=0.0006)
+    rules, law = Rules(n, 30, hint="coin", seat="hidden"), BEST_FOUND[n]
+    again = law_of(player_of(law))
+    for sight, chances in law.items():
+        assert again[sight] == pytest.approx({a: chance for a, chance in chances.items() if chance})
+    agrees(evaluate(rules, law), [play(rules, player_of(law), seed) for seed in range(150)], errors=4.5)
+
+
+def test_equal_players_without_a_coin_eat_nothing() -> None:
+    """Every fork is reached for from one side only, and nobody comes to hold two (Lehmann and Rabin 1981)."""
+    for first in (Action.PICK_UP_LEFT, Action.PICK_UP_RIGHT, Action.THINK):
+        law = law_of(lambda view, first=first: first if view.left is view.right is Fork.FREE else Action.THINK)  # type: ignore[misc]
+        assert evaluate(Rules(5), law).meals[-1] == 0.0
+
+
+def test_what_no_chain_can_tell_is_refused() -> None:
+    with pytest.raises(ValueError, match="looks at more than its two forks"):
+        law_of(lambda view: Action.EAT if view.round > 3 else None)
+    with pytest.raises(ValueError, match="at most 6 seats"):
+        evaluate(Rules(7), BEST_FOUND[6])
+    with pytest.raises(ValueError, match="from 2 to 6"):
+        symmetry_price(7)
+    with pytest.raises(ValueError, match="hint='coin'"):
+        play(Rules(3), player_of(BEST_FOUND[3]))
