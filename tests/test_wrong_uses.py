@@ -102,6 +102,10 @@ VERB_USES: list[tuple[str, str]] = [
     ("report . --paper A5", "'A5' is not one of"),
     # crossplay
     ("crossplay --nosuch", "No such option"),
+    ("crossplay", "No players were given"),
+    ("crossplay nobody", "There is no scripted player 'nobody'"),
+    ("crossplay wave --n 1", "--n 1 is not accepted"),
+    ("crossplay wave --rounds 2", "2 is not in the range"),
     # check
     ("check", "No model was given"),
     ("check gpt-5", "name a model as provider/model"),

@@ -74,7 +74,7 @@ def happened(before: Table, after: Table) -> str:
     ate = [str(seat) for seat in range(after.n) if after.meals[seat] > before.meals[seat]]
     lost = sum(1 for turn in after.last if turn is not None and turn.outcome is Outcome.LOST)
     parts = ["LOCKED, every seat holds one fork"] if after.locked else []
-    parts += [f"{', '.join(ate)} ate"] if ate else []
+    parts += [f"seat{'s' * (len(ate) > 1)} {', '.join(ate)} ate"] if ate else []
     parts += [f"{lost} lost turn{'s' * (lost != 1)}"] if lost else []
     return "; ".join(parts) or "nobody ate"
 
