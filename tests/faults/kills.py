@@ -105,6 +105,8 @@ def kill(times: int, seed: int = 1) -> Counter[str]:
             came = outcome(Path(folder) / str(number), length, (None, 100)[number % 2], rng)
             found[came] += 1
             number += 1
+            if came == "ended before the kill":
+                length *= 0.7  # measured on a busier machine
             sys.stderr.write(f"{number}: {came}\n")
             if sum(found.values()) - found["ended before the kill"] - found["killed before there was a log"] >= times:
                 break
