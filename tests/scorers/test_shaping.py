@@ -192,7 +192,7 @@ def test_a_reward_that_is_no_finite_number_stops_with_a_sentence(function: str) 
         ("no_such_module_here:own", "cannot be imported"),
         (f"{__name__}:missing", "cannot be imported"),
         (f"{__name__}:PAPER_MEALS", "is no function"),
-        (":own", "cannot be imported"),
+        (":own", "is not accepted: give package.module:name"),
     ],
 )
 def test_an_unknown_shaping_is_refused_in_one_sentence(name: str, said: str) -> None:
