@@ -228,7 +228,7 @@ def test_the_ring_moves_in_a_browser(report: str, tmp_path: Path) -> None:
         last = len(data) - 1
         ring.locator("input").evaluate(f"e => {{ e.value = {last}; e.dispatchEvent(new Event('input')); }}")
         assert ring.locator("output").inner_text() == f"round {last} of {last}"
-        assert ring.locator(".meals").all_inner_texts() == [str(count) for count in data[last]["m"]]
+        assert ring.locator(".meals").all_text_contents() == [str(count) for count in data[last]["m"]]
         assert ring.locator(".told li").count() == len(data[last]["t"])
         plain = browser.new_context(java_script_enabled=False).new_page()
         plain.goto(file.as_uri())
