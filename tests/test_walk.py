@@ -35,6 +35,7 @@ PASSED_OVER = {
     "paper-table": "holds the logs of ten systems",
     "docs/example.json": "lies in the repository",
     "vllm/": "takes a server",
+    "players=": "seats players by roles, which only a run binds",
     "experiments/results": "lies in the repository of dpbench",
     "dining/checkpoint": "takes a trained run",
     "...": "is no whole command",
