@@ -7,22 +7,13 @@ from pathlib import Path
 from inspect_ai.log import EvalSample
 from inspect_ai.scorer import Score
 
+from inspect_dining.scorers.catalogue import SCORES as CATALOGUE
 from inspect_dining.table import Record
 from inspect_dining.tasks import philosophers
 from tests.solvers.harness import record_of, run, samples
 
-SCORES = (
-    "efficiency",
-    "no_deadlock",
-    "reward",
-    "proportional",
-    "throughput",
-    "meal_variance",
-    "idle",
-    "jain",
-    "starved",
-    "lost_turns",
-)
+SCORES = tuple(CATALOGUE)
+"""The scores in the order in which the viewer shows them."""
 
 
 @dataclass(frozen=True, slots=True)

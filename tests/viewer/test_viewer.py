@@ -5,12 +5,13 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from inspect_dining.analysis.show.said import turns_in
 from inspect_dining.philosophers.prompts import system_prompt
-from inspect_dining.table import Record, replay
+from inspect_dining.table import replay
 from inspect_dining.table.narration import account, ending, happened, round_card
 from inspect_dining.table.view import describe, render, see
 from tests.viewer.conftest import HEIGHT, WIDTH, Viewer, picture
-from tests.viewer.games import DINNERS, SCORES, scores_of, shown
+from tests.viewer.games import DINNERS, SCORES, Played, scores_of, shown
 
 pytestmark = pytest.mark.slow
 TALL = 12_000
@@ -24,8 +25,8 @@ def cells(markdown: str) -> list[list[str]]:
 
 
 def plain(text: str) -> str:
-    """A text as it is read: without Markdown's code marks, and with plain spaces only."""
-    return " ".join(text.replace("`", "").replace("\u200b", "").split())
+    """A text as it is read: without Markdown's marks of code and stress, and with plain spaces only."""
+    return " ".join(text.replace("`", "").replace("**", "").replace("\u200b", "").split())
 
 
 def tables(page: Page) -> list[list[list[str]]]:
@@ -44,9 +45,20 @@ def lanes(page: Page) -> list[str]:
     return [text for text in grid.get_by_role("gridcell").all_inner_texts() if text]
 
 
-def cards(record: Record) -> list[list[list[str]]]:
-    """The table cards of a game as rows of cells."""
-    return [cells(round_card(record.rules, round.before, round.after)) for round in replay(record)]
+def cards(played: Played) -> list[list[list[str]]]:
+    """The table cards of a log's first game as rows of cells, with what its seats said."""
+    record, words = played.record, turns_in(played.first.events)
+    return [
+        cells(
+            round_card(
+                record.rules,
+                round.before,
+                round.after,
+                said={seat: words.get((round.number, seat), "") for seat in range(record.rules.n)},
+            )
+        )
+        for round in replay(record)
+    ]
 
 
 @pytest.mark.parametrize("name", DINNERS)
@@ -75,7 +87,7 @@ def test_the_outline_lists_the_rounds_and_every_round_has_its_card(page: Page, v
     contents, last = page.locator("#transcript-contents"), f"Round {len(record.rounds)} of {record.rules.rounds}"
     expect(contents.get_by_text(last, exact=True)).to_be_visible()
     expect(contents.get_by_text(ending(record)).first).to_be_visible()
-    assert tables(page)[: len(record.rounds) + 1] == [cells(account(record)), *cards(record)]
+    assert tables(page)[: len(record.rounds) + 1] == [cells(account(record)), *cards(viewer.logs[name])]
 
 
 @pytest.mark.parametrize("name", ["five", "mixed", "sequential"])
@@ -189,9 +201,9 @@ def test_a_game_of_1500_turns_opens_and_can_be_read_to_its_last_round(page: Page
     contents = page.locator("#transcript-contents")
     expect(contents.get_by_text("Round 1 of 100", exact=True)).to_be_visible()
     page.set_viewport_size({"width": WIDTH, "height": 3 * HEIGHT})
-    page.locator("#transcript-tree a").filter(has_text=re.compile("^round 100$")).click()
+    page.locator("#transcript-tree a").filter(has_text=re.compile("^round 100: ")).click()
     expect(contents.get_by_text("Round 100 of 100", exact=True)).to_be_visible()
-    assert cards(record)[-1] in tables(page)
+    assert cards(viewer.logs["long"])[-1] in tables(page)
     picture(page, "long-round-100")
     page.goto(viewer.sample("long", "messages"))
     page.goto(viewer.sample("long"))
