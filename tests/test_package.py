@@ -147,7 +147,7 @@ def test_readme_names_every_scripted_player_and_every_score() -> None:
 
 def test_the_examples_in_python_print_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
     assert doctest.testmod(inspect_dining) == (0, 3)
-    (example,) = re.findall(r"```python\n(.*?)```", text("README.md"), flags=re.DOTALL)
+    example, *_ = re.findall(r"```python\n(.*?)```", text("README.md"), flags=re.DOTALL)
     exec(example, {})
     assert capsys.readouterr().out.strip() == example.split("  # ")[1].strip()
 

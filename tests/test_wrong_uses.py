@@ -103,6 +103,8 @@ VERB_USES: list[tuple[str, str]] = [
     # crossplay
     ("crossplay --nosuch", "No such option"),
     ("crossplay", "No players were given"),
+    ("talk nosuch", "does not exist"),
+    ("talk", "Missing argument"),
     ("crossplay nobody", "There is no scripted player 'nobody'"),
     ("crossplay wave --n 1", "--n 1 is not accepted"),
     ("crossplay wave --rounds 2", "2 is not in the range"),
@@ -176,7 +178,7 @@ TASK_USES: list[tuple[dict[str, object], str]] = [
     ({"seed": 2**80}, "seed must be a whole number from 0"),
     ({"seed": "x"}, "seed must be a whole number from 0"),
     ({"episode": 3}, "Did you mean episodes?"),
-    ({"players": 3}, "has no argument 'players'"),
+    ({"players": 3}, "players=3 is not accepted: name two players or more"),
 ]
 
 

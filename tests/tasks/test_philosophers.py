@@ -192,7 +192,7 @@ def test_metrics_tell_each_size_apart_and_count_episodes(log: EvalLog) -> None:
     for n, values in by_size.items():
         assert efficiency[f"n{n:02d}"] == pytest.approx(sum(values) / 6)
         assert efficiency[f"n{n:02d}_episodes"] == 6
-        assert efficiency[f"n{n:02d}_low"] <= efficiency[f"n{n:02d}"] <= efficiency[f"n{n:02d}_high"]
+        assert f"n{n:02d}_low" not in efficiency  # no interval covers at so few games
     assert efficiency["mean"] == pytest.approx(sum(sum(v) for v in by_size.values()) / 12)
     assert "mean" in metrics(log, "lost_turns")
     assert all("mean" not in metrics(log, name) for name in NAMES if name not in ("efficiency", "lost_turns"))
