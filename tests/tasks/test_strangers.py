@@ -71,6 +71,7 @@ def test_a_fault_is_played_under_inspect_as_without_and_its_seat_is_never_asked(
     assert begun == 2
     assert score(sample, "failure_locality") == 1.0
     assert score(sample, "survivors_efficiency") == 0.0
+    assert score(sample, "rounds_to_meal") == 5.0  # to the horizon: neither seat ate any more
 
 
 def test_a_seat_whose_model_fails_crashes_where_that_was_asked_for(tmp_path: Path) -> None:
