@@ -76,7 +76,9 @@ def server(python: str, model: Path, tmp_path_factory: pytest.TempPathFactory) -
     log = folder / "vllm.log"
     with Server(str(model), log, python=python, rank=8, dtype="float32", template=template, more=[QUICK]) as server:
         server.wait(print, within=WITHIN_S)
-        yield server
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("VLLM_API_KEY", server.key)  # which whoever asks a server that is protected by a key needs
+            yield server
     assert_gone(log)
 
 
@@ -186,7 +188,8 @@ def test_a_run_with_its_own_server_is_killed_and_goes_on(python: str, model: Pat
     log = run.path / "vllm.log"
     assert_gone(log)
 
-    subprocess.run([*training, "--resume"], check=True, timeout=WITHIN_S)
+    again = ["--resume", f"--vllm-python={python}", f"--vllm-args={QUICK}"]
+    subprocess.run([*training, *again], check=True, timeout=WITHIN_S)
     assert_gone(log)
     rows = run.rows("metrics.jsonl")
     assert [row["step"] for row in rows] == [0, 1, 2, 3]
