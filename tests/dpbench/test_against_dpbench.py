@@ -71,7 +71,7 @@ def test_hundreds_of_random_episodes_are_those_of_dpbench_step_by_step() -> None
     """Every mode, 2 to 10 philosophers: all that is shown, every state, and the six metrics."""
     python = HERE.parents[1] / ".venv-dpbench" / "bin" / "python"
     if not python.exists():
-        pytest.skip("`make test-real` makes .venv-dpbench, which holds dpbench")
+        pytest.fail("`make test-real` makes .venv-dpbench, which holds dpbench")
     todo = list(jobs(8))
     assert len(todo) == 576
     ran = subprocess.run(
