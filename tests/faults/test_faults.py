@@ -1,6 +1,5 @@
 """Samples of the experiments with faults; the scripts beside run them in full."""
 
-import multiprocessing
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ def test_no_altered_field_stops_the_reading_or_deceives_a_reader(tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("forkserver" not in multiprocessing.get_all_start_methods(), reason="needs a fork server")
 def test_killed_evaluations_that_are_retried_lose_no_game() -> None:
     found = kill(6, seed=3)
     assert found["whole and equal"] >= 3

@@ -169,11 +169,11 @@ def _rotated(table: Table) -> _State:
 def _chain(n: int, release: str, patience: int) -> _Chain:
     rules = Rules(n, release="manual" if release == "manual" else "auto", patience=patience)
     first = _rotated(Table.empty(n))
-    numbers, todo, dead = {first: 0}, [first], []
+    numbers, waiting, dead = {first: 0}, [first], []
     choices: dict[tuple[Sight, Action], int] = {}
     rows: dict[tuple[int, int, tuple[int, ...], int], float] = {}
-    while todo:
-        state = todo.pop(0)
+    while waiting:
+        state = waiting.pop(0)
         held, spent, locked = state
         dead.append(locked >= patience)
         if dead[-1]:
@@ -194,7 +194,7 @@ def _chain(n: int, release: str, patience: int) -> _Chain:
                 name = _rotated(after)
                 if name not in numbers:
                     numbers[name] = len(numbers)
-                    todo.append(name)
+                    waiting.append(name)
                 row = numbers[state], numbers[name], tuple(used), sum(after.meals)
                 rows[row] = rows.get(row, 0.0) + 0.5 ** len(contested)
     counts = np.zeros((len(rows), len(choices)))
