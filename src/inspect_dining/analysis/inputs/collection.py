@@ -210,7 +210,7 @@ def _run(log: "EvalLog", place: str) -> Run:
     told = {
         k: v
         for k, v in sorted(arguments.items())
-        if k not in _GAMES | _REWARD | _RULES | {"philosopher"} and (k, v) != ("failures", "error")
+        if k not in _GAMES | _REWARD | _RULES | {"philosopher", "prompt"} and (k, v) != ("failures", "error")
     }
     setup = {
         **{plain(k): public(k, v) for k, v in told.items()},
