@@ -1,7 +1,13 @@
-"""What all tests share: the gate for slow tests, and hypothesis without a clock."""
+"""What all tests share: the gate for slow tests, one thread a process, and hypothesis without a clock."""
+
+import os
 
 import pytest
 from hypothesis import settings
+
+# Before torch is imported, and for child processes too. With a thread a core in every worker, the threads of one worker
+# wait for those of the other in busy loops: a test of three seconds once took six minutes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("no_clock", deadline=None)
 settings.load_profile("no_clock")
