@@ -18,6 +18,7 @@ of the same size, with a reward that has spread; it plays no game, so that its r
 """
 
 import argparse
+import gc
 import logging
 import resource
 import sys
@@ -267,6 +268,7 @@ def show_step(steps: int) -> None:
     """Prints the part `step`: how much of a step's time is the model's own arithmetic."""
     table = tiny_table()
     updater, model = Updater(table.policy, Accelerator(cpu=True)), table.policy.model
+    gc.freeze()  # as a run does
     inside = {"forward": 0.0, "backward": 0.0}
 
     def timed(name: str, work: Callable[..., object]) -> Callable[..., object]:
@@ -308,6 +310,7 @@ def show_tiny(steps: int) -> None:
     table = tiny_table()
     updater = Updater(table.policy, Accelerator(cpu=True))
     ours(table, updater, [10**6])
+    gc.freeze()  # as a run does, for both
     ratios = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
