@@ -14,8 +14,8 @@ from inspect_dining.training.learn.credit import Credit, GroupMean
 from inspect_dining.training.learn.critic import Critic
 from inspect_dining.training.learn.scoring import choose_rows
 from inspect_dining.training.learn.torch_learner import TorchLearner
-from inspect_dining.training.play import sharding, vllm_actor
-from inspect_dining.training.play.rollouts import Dinner, LocalActor
+from inspect_dining.training.play import sharding, strangers, vllm_actor
+from inspect_dining.training.play.rollouts import PAST, Dinner, LocalActor
 from inspect_dining.training.protocols import Actor, Learner
 from inspect_dining.training.recipe import Recipe
 
@@ -68,6 +68,7 @@ def check(recipe: Recipe, processes: int) -> None:
     if recipe.learner == "art":
         art_learner.check(recipe, processes)
     central.check(recipe)
+    strangers.check(recipe)
     vllm_actor.check(recipe, processes)
 
 
@@ -83,7 +84,8 @@ def choose_actor(parts: Parts) -> Actor:
             parts.accelerator,
             parts.tell,
         )
-    return LocalActor(parts.dinner)
+    past = strangers.Past(parts.recipe, parts.folder / "checkpoints") if PAST in parts.recipe.partners else None
+    return LocalActor(parts.dinner, past)
 
 
 def choose_learner(parts: Parts) -> Learner:

@@ -104,6 +104,13 @@ class Recipe(_Checked):
     hint: Hint = "none"
     """`parity` tells each seat whether its number is even or odd; the paper gave no hint."""
 
+    mirror: bool = False
+    """Whether in half of the groups some seats see the game in a mirror, so that no side has a meaning (other-play)."""
+    partners: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()
+    """Who plays some seats of some groups in place of the policy: scripted players, `past` (an older checkpoint)."""
+    partner_share: float = Field(default=0.5, gt=0, le=1)
+    """The share of the groups in which partners play, if there are any."""
+
     shaping: str = "gini_welfare"
     """The reward: one that comes with the package, or `package.module:function`."""
     weights: Annotated[tuple[float, ...] | None, BeforeValidator(_list)] = None

@@ -30,7 +30,7 @@ from inspect_dining.training.held_out import step_row
 from inspect_dining.training.keep import checkpoints
 from inspect_dining.training.keep.run_directory import Row, RunDir, State
 from inspect_dining.training.learn.objective import Group
-from inspect_dining.training.play import loading, sharding
+from inspect_dining.training.play import loading, sharding, strangers
 from inspect_dining.training.play.rollouts import Episode, Play
 from inspect_dining.training.play.sharding import Shards
 from inspect_dining.training.protocols import LearnerState, Lesson
@@ -232,6 +232,9 @@ class Run:
                     recipe.rules(*sizes[g]),
                     episode_seed("train", f"{recipe.seed}/{step}/{g}"),
                     f"{recipe.seed}/{step}/{g}/{member}",
+                    strangers.mirrored(recipe, step, g, sizes[g][0]),
+                    strangers.partners(recipe, step, g, sizes[g][0]),
+                    member + 1,
                 )
                 for member in range(recipe.episodes)
             ]

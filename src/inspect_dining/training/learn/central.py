@@ -15,6 +15,7 @@ from accelerate.utils import gather_object  # type: ignore[import-untyped]  # it
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.table.record import Record
+from inspect_dining.table.reflection import SIDES
 from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.counterfactual import check_rules, counterfactual, generalised
 from inspect_dining.training.learn.credit import Credited
@@ -114,10 +115,10 @@ class Central:
             if self.kind == "critic":
                 credit = generalised(played, some, self.critic.value)
             else:
-                pi = _of_rounds(played, [chances[i] for i in places])
+                pi = _of_rounds(played, [chances[i] for i in places], [episodes[i] for i in places])
                 credit = counterfactual(played, pi, self.critic.value, self.reward)
             for i, turns in zip(places, played.by_game(credit), strict=True):
-                made[i] = tuple(turns.flatten().tolist())
+                made[i] = tuple(turns[:, episodes[i].learning].flatten().tolist())
             values.append(self.critic.value(played.before, played.horizon, played.rules))
             earned.append(np.array(some)[played.game])
             spread.append(float(credit.std()))
@@ -169,11 +170,25 @@ def _by_size(records: Sequence[Record]) -> dict[int, list[int]]:
     return dict(sorted(places.items()))
 
 
-def _of_rounds(played: Played, chances: Sequence[Floats]) -> Floats:
-    """The chances of the turns of games, in the order of rounds: R x n x 6."""
+def _of_rounds(played: Played, chances: Sequence[Floats], episodes: Sequence[Episode]) -> Floats:
+    """The chances of the turns of games, in the order of rounds: R x n x 6.
+
+    Those of seats in the mirror are turned back to the sides of the table. A seat that the policy did not play counts
+    as certain of what it did, so that its credit is 0.
+    """
     n = played.rules.n
     made = np.empty((len(played.game), n, len(ACTIONS)))
-    for game, pi in enumerate(chances):
+    for game, (pi, episode) in enumerate(zip(chances, episodes, strict=True)):
         rounds = np.flatnonzero(played.game == game)
-        made[rounds] = pi.reshape(-1, n, len(ACTIONS))[played.before.round[rounds] - 1]
+        if episode.seats is not None:
+            made[rounds] = np.eye(len(ACTIONS))[played.actions[rounds]]
+        seats = np.array(episode.learning, np.intp)
+        turns = pi.reshape(len(rounds), len(seats), len(ACTIONS))
+        made[rounds[:, None], seats] = turns[played.before.round[rounds] - 1]
+        reflected = np.array([seat for seat in seats if seat in episode.mirrored], np.intp)
+        made[rounds[:, None], reflected] = made[rounds[:, None], reflected][..., _REFLECTED]
     return made
+
+
+_REFLECTED = [ACTIONS.index(SIDES.get(action, action)) for action in ACTIONS]
+"""For each action the place of that of the other side."""

@@ -60,12 +60,7 @@ class Apart:
 
 def first_replies(groups: Iterable[Group]) -> list[Ids]:
     """The replies of the first round in these groups."""
-    return [
-        turn.reply.ids
-        for group in groups
-        for episode in group.episodes
-        for turn in episode.turns[: episode.record.rules.n]
-    ]
+    return [turn.reply.ids for group in groups for episode in group.episodes for turn in episode.opening]
 
 
 def apart(groups: Sequence[Group], replies: Iterable[Ids], planned: int, coefficient: float) -> Apart:
@@ -77,9 +72,7 @@ def apart(groups: Sequence[Group], replies: Iterable[Ids], planned: int, coeffic
         planned: The groups of the whole step.
         coefficient: What a nat is paid.
     """
-    first = Counter(
-        tuple(turn.prompt for turn in group.episodes[0].turns[: group.episodes[0].record.rules.n]) for group in groups
-    )
+    first = Counter(tuple(turn.prompt for turn in group.episodes[0].opening) for group in groups)
     common = sorted(Counter(replies).items(), key=lambda counted: (-counted[1], counted[0]))[:REPLIES]
     openings = tuple(Opening(prompts, count / planned) for prompts, count in first.items())
     return Apart(openings, tuple(reply for reply, _ in common), coefficient)

@@ -15,6 +15,8 @@ of a step of K groups is
 where ratio, of the learner's to the sampler's probability of the token, carries no gradient (truncated importance
 weights; Ionides 2008). An episode's own length in c pulls towards silence: early deadlocks are short and weigh most.
 
+Where others than the policy play some seats (see `strangers`), the sum is over the turns of its own seats, and c stays.
+
 A lost turn is charged `anchor` on its own, in groups without spread too, which is the policy gradient of
 anchor * P(the turn acts).
 
@@ -149,7 +151,7 @@ def pairs(
                 share = 1 / (planned * len(group.episodes) * rules.n * rules.rounds)
             else:
                 tokens = sum(len(turn.reply.ids) for turn in episode.turns)
-                share = 1 / (planned * len(group.episodes) * tokens)
+                share = 1 / (planned * len(group.episodes) * max(tokens, 1))
             for turn, value in zip(episode.turns, values, strict=True):
                 if idle and turn.acts:
                     continue

@@ -1,26 +1,35 @@
 """Games played by the policy: many at once, in lock-step, with the prompt, reading and record of an evaluation.
 
 In every pass each game that goes on asks for the seats to move; the requests of all games are put to the model
-together, and equal prompts are computed once.
+together, and equal prompts are computed once. Some seats may see the game in a mirror, and some may be strangers' (see
+`strangers`); the record is that of the game as it was played.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+
+import torch
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.prompts import observation, system_prompt, tool_schemas
 from inspect_dining.philosophers.reading import Stop, reply_from_text
 from inspect_dining.philosophers.tokens import Ids, Message
 from inspect_dining.table.game import Game
-from inspect_dining.table.moves import Reading
+from inspect_dining.table.moves import ACTS, NO_CALL, Reading
+from inspect_dining.table.players import scripted
 from inspect_dining.table.record import Record
-from inspect_dining.table.rules import Rules
+from inspect_dining.table.reflection import reflect_reading, reflect_turn, reflect_view
+from inspect_dining.table.rules import Coin, Rules
 from inspect_dining.table.view import View
 from inspect_dining.training.play.memory import Memory, Recollection
 from inspect_dining.training.play.policy import Policy, Reply
 
 MAX_CACHED = 200_000
 TOOLS = tool_schemas()
+PAST = "past"
+"""The name of an older checkpoint of the run among the partners of a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +40,22 @@ class Play:
         rules: Its rules.
         seed: The episode's seed, which keys ties.
         key: Keys the sampling of its replies, with seat and round added; None plays greedily.
+        mirrored: The seats that a model plays and that see the game in a mirror.
+        partners: For each seat who plays it: a scripted player's name, `PAST`, or None for the policy. Empty where the
+            policy plays every seat.
+        epoch: Keys scripted coins, with seed, seat and round, as in an evaluation.
     """
 
     rules: Rules
     seed: int
     key: str | None
+    mirrored: frozenset[int] = frozenset()
+    partners: tuple[str | None, ...] = ()
+    epoch: int = 1
+
+    def partner(self, seat: int) -> str | None:
+        """Who plays a seat in place of the policy."""
+        return self.partners[seat] if self.partners else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +78,32 @@ class Episode:
     """A played game.
 
     Attributes:
-        record: Its record.
-        turns: Every turn, in the order of play; none where they were not kept.
+        record: Its record, of the game as it was played.
+        turns: Every turn of the seats that the policy played, in the order of play; none where they were not kept.
+        seats: The seats that the policy played; None is all of them.
+        mirrored: The seats that saw the game in a mirror, whose prompts and replies are of the mirror's world.
     """
 
     record: Record
     turns: tuple[Said, ...]
+    seats: tuple[int, ...] | None = None
+    mirrored: frozenset[int] = frozenset()
+
+    @property
+    def learning(self) -> tuple[int, ...]:
+        """The seats whose turns these are; each round has a turn of each, in this order."""
+        return tuple(range(self.record.rules.n)) if self.seats is None else self.seats
+
+    @property
+    def opening(self) -> tuple[Said, ...]:
+        """The turns of the first round."""
+        return self.turns[: len(self.learning)]
+
+
+_Turn = tuple[int, int, View]
+"""A game's place, a seat, and what it sees."""
+_Minds = Sequence[Sequence[Recollection]]
+"""What the seats of each game remember."""
 
 
 class Dinner:
@@ -72,12 +112,14 @@ class Dinner:
     Attributes:
         policy: The model that takes every seat.
         memory: What a seat remembers.
+        past: The model that plays the seats of `PAST`.
     """
 
     def __init__(self, policy: Policy, read: Callable[[str, bool], Reading], memory: Memory = 0) -> None:
         """Takes a policy, how a reply's text is read (the text, and whether the token limit cut it), and the memory."""
         self.policy = policy
         self.memory = memory
+        self.past: Dinner | None = None
         self._read = read
         self._ids: dict[tuple[str, View, tuple[View, ...]], Ids] = {}
         self._readings: dict[tuple[Ids, bool], Reading] = {}
@@ -88,42 +130,61 @@ class Dinner:
         minds = [[Recollection(play.rules, self.memory) for _ in range(play.rules.n)] for play in plays]
         turns: list[list[Said]] = [[] for _ in plays]
         while any(not game.over for game in games):
+            decided: list[dict[int, Reading]] = [{} for _ in plays]
+            mine: list[_Turn] = []
+            of_past: list[_Turn] = []
             seats = [(g, seat) for g, game in enumerate(games) for seat in game.to_move]
-            views = [games[g].view(seat) for g, seat in seats]
-            if self.memory == "chat":
-                prompts = [
-                    self._conversation(minds[g][seat].messages(view))
-                    for (g, seat), view in zip(seats, views, strict=True)
-                ]
-            else:
-                recalled = [minds[g][seat].recalled(view) for (g, seat), view in zip(seats, views, strict=True)]
-                rules = [plays[g].rules for g, _ in seats]
-                prompts = self.prompts(list(zip(rules, views, strict=True)), recalled)
-            numbers: dict[Ids, int] = {}
-            for prompt in prompts:
-                numbers.setdefault(prompt, len(numbers))
-            rows = [
-                (numbers[prompt], None if plays[g].key is None else f"{plays[g].key}/{seat}/{view.round}")
-                for (g, seat), view, prompt in zip(seats, views, prompts, strict=True)
-            ]
-            replies = self.policy.sample(list(numbers), rows)
-            readings: dict[int, list[Reading]] = {}
-            for (g, seat), prompt, reply in zip(seats, prompts, replies, strict=True):
-                reading = self.reading(reply)
-                readings.setdefault(g, []).append(reading)
-                if self.memory == "chat":
-                    text = self.policy.prompts.reply(reply.ids, self.policy.stops)
-                    minds[g][seat].heard(reply_from_text(text, Stop.FINISHED if reply.ended else Stop.LENGTH))
-                if keep:
-                    turns[g].append(Said(prompt, reply, reading.acts))
-            for g, game in enumerate(games):
+            for g, seat in seats:
+                play, view = plays[g], games[g].view(seat)
+                partner = play.partner(seat)
+                if partner is None or partner == PAST:
+                    seen = reflect_view(view) if seat in play.mirrored else view
+                    (mine if partner is None else of_past).append((g, seat, seen))
+                else:
+                    action = scripted(partner).decide(view, Coin(play.seed, play.epoch, view.round, seat))
+                    decided[g][seat] = NO_CALL if action is None else ACTS[action]
+            said = self._asked(plays, minds, mine)
+            if keep:
+                for (g, _, _), one in zip(mine, said, strict=True):
+                    turns[g].append(one)
+            past = self.past._asked(plays, minds, of_past) if self.past and of_past else []
+            for (g, seat, _), one in chain(zip(mine, said, strict=True), zip(of_past, past, strict=True)):
+                reading = self.reading(one.reply)
+                decided[g][seat] = reflect_reading(reading) if seat in plays[g].mirrored else reading
+            for game, readings in zip(games, decided, strict=True):
                 if not game.over:
-                    game.move(readings.get(g, []))
+                    game.move([readings[seat] for seat in game.to_move])
             if self.memory == "chat":
-                for g, seat in seats:
+                for g, seat, _ in (*mine, *of_past):
                     if (turn := games[g].table.last[seat]) is not None:
-                        minds[g][seat].came(turn)
-        return [Episode(game.record(), tuple(said)) for game, said in zip(games, turns, strict=True)]
+                        minds[g][seat].came(reflect_turn(turn) if seat in plays[g].mirrored else turn)
+        return [
+            Episode(game.record(), tuple(some), _learning(play), play.mirrored)
+            for play, game, some in zip(plays, games, turns, strict=True)
+        ]
+
+    def _asked(self, plays: Sequence[Play], minds: _Minds, turns: Sequence[_Turn]) -> list[Said]:
+        """What the model says in some turns."""
+        if not turns:
+            return []
+        if self.memory == "chat":
+            prompts = [self._conversation(minds[g][seat].messages(view)) for g, seat, view in turns]
+        else:
+            recalled = [minds[g][seat].recalled(view) for g, seat, view in turns]
+            prompts = self.prompts([(plays[g].rules, view) for g, _, view in turns], recalled)
+        numbers: dict[Ids, int] = {}
+        for prompt in prompts:
+            numbers.setdefault(prompt, len(numbers))
+        rows = [
+            (numbers[prompt], None if plays[g].key is None else f"{plays[g].key}/{seat}/{view.round}")
+            for (g, seat, view), prompt in zip(turns, prompts, strict=True)
+        ]
+        replies = self.policy.sample(list(numbers), rows)
+        if self.memory == "chat":
+            for (g, seat, _), reply in zip(turns, replies, strict=True):
+                text = self.policy.prompts.reply(reply.ids, self.policy.stops)
+                minds[g][seat].heard(reply_from_text(text, Stop.FINISHED if reply.ended else Stop.LENGTH))
+        return [Said(prompt, reply, self.reading(reply).acts) for prompt, reply in zip(prompts, replies, strict=True)]
 
     def _conversation(self, messages: Sequence[Message]) -> Ids:
         """The prompt ids of a kept conversation.
@@ -167,6 +228,19 @@ class Dinner:
         return [self._ids[key] for key in keys]
 
 
+def _learning(play: Play) -> tuple[int, ...] | None:
+    if not play.partners:
+        return None
+    return tuple(seat for seat in range(play.rules.n) if play.partner(seat) is None)
+
+
+class Older(Protocol):
+    """Gives the older checkpoint that plays as a partner in a step."""
+
+    def at(self, step: int, device: torch.device) -> Dinner:
+        """The checkpoint at the table, on a device."""
+
+
 class LocalActor:
     """Plays a step's games with the model in this process.
 
@@ -174,15 +248,18 @@ class LocalActor:
         dinner: The model at the table.
     """
 
-    def __init__(self, dinner: Dinner) -> None:
-        """Takes the model that is trained, at the table."""
+    def __init__(self, dinner: Dinner, older: Older | None = None) -> None:
+        """Takes the model that is trained, at the table, and who gives its older checkpoints."""
         self.dinner = dinner
+        self._older = older
 
     def begin(self, url: str) -> None:
         """Nothing runs beside this process."""
 
     def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Episode], dict[str, float]]:
         """Plays games to their end, with nothing to say about it."""
+        if self._older is not None and any(PAST in play.partners for play in plays):
+            self.dinner.past = self._older.at(step, next(self.dinner.policy.model.parameters()).device)
         with self.dinner.policy.together():
             return self.dinner.play(plays), {}
 
