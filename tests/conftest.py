@@ -1,6 +1,8 @@
-"""What all tests share: the gate for slow tests, one thread a process, and hypothesis without a clock."""
+"""What all tests share: the gate for slow tests, cheap evaluations, one thread a process, hypothesis without a clock."""
 
+import importlib.metadata
 import os
+from functools import cache
 
 import pytest
 from hypothesis import settings
@@ -8,6 +10,9 @@ from hypothesis import settings
 # Before torch is imported, and for child processes too. With a thread a core in every worker, the threads of one worker
 # wait for those of the other in busy loops: a test of three seconds once took six minutes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Inspect looks through all installed packages for every task of every evaluation: a third of a small one's time.
+importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
 
 settings.register_profile("no_clock", deadline=None)
 settings.load_profile("no_clock")

@@ -90,7 +90,7 @@ def dine(
         model=model,
         model_roles=dict(roles or {}),
         log_dir=str(folder),
-        display="none",
+        display="log",
         log_realtime=False,
         **options,
     )[0]
