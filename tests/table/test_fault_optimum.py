@@ -23,7 +23,7 @@ from inspect_dining.table.players import scripted
 from inspect_dining.table.rules import Coin, Order, Release
 from inspect_dining.table.table import FREE, end_round, move
 
-KINDS = ("silent", "crash", "hog", "random", "delayed=2")
+KINDS = ("silent", "crash", "hog", "random", "delayed=2", "liar")
 Held = tuple[int, ...]
 
 
@@ -118,7 +118,7 @@ def searched_before(rules: Rules) -> int:
 
 def cases(n: int, rounds: int) -> Iterator[Rules]:
     for kind, seat, begins in product(KINDS, range(n), [*range(1, rounds + 1), "first_fork"]):
-        yield Rules(n, rounds, faults=f"{seat}:{kind}@{begins}")
+        yield Rules(n, rounds, talk=int(kind == "liar"), faults=f"{seat}:{kind}@{begins}")
 
 
 EVERY = [*cases(3, 9), *cases(4, 9)]
@@ -164,7 +164,7 @@ def games(draw: st.DrawFn) -> Record:
     orders: tuple[Order, ...] = ("simultaneous", "sequential")
     releases: tuple[Release, ...] = ("auto", "manual")
     order, release = draw(st.sampled_from(orders)), draw(st.sampled_from(releases))
-    rules = Rules(n, rounds, order=order, release=release, faults=written)
+    rules = Rules(n, rounds, order=order, release=release, talk=int("liar" in written), faults=written)
     return play(
         rules, draw(st.lists(st.sampled_from(list(SCRIPTED)), min_size=n, max_size=n)), draw(st.integers(0, 999))
     )

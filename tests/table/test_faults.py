@@ -2,38 +2,45 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inspect_dining.scorers.terms import terms
-from inspect_dining.table import SCRIPTED, Fork, Game, Record, Rules, View, play, replay, see
+from inspect_dining.table import SCRIPTED, Action, Fork, Game, Record, Rules, View, play, replay, see
 from inspect_dining.table.faults import Fault
+from inspect_dining.table.game import retrace
 from inspect_dining.table.moves import NO_CALL, READINGS
 from inspect_dining.table.narration import account, round_card
+from inspect_dining.table.rules import Order
+from inspect_dining.table.talk import Heard
+from inspect_dining.table.talkers import announced
 from tests.table.dinners import sentence
 
-KINDS = ("silent", "crash", "hog", "random", "delayed=2")
+KINDS = ("silent", "crash", "hog", "random", "delayed=2", "liar")
 
 
-def faults(n: int, rounds: int) -> st.SearchStrategy[str]:
-    """Faults of some seats, at least one seat left without."""
-    one = st.tuples(st.sampled_from(KINDS), st.integers(1, rounds).map(str) | st.just("first_fork"))
+def faults(n: int, rounds: int, talk: int) -> st.SearchStrategy[str]:
+    """Faults of some seats, at least one seat left without; liars where there is talk."""
+    kinds = KINDS if talk else KINDS[:-1]
+    one = st.tuples(st.sampled_from(kinds), st.integers(1, rounds).map(str) | st.just("first_fork"))
     some = st.dictionaries(st.integers(0, n - 1), one, max_size=n - 1)
     return some.map(lambda found: ",".join(f"{seat}:{kind}@{begins}" for seat, (kind, begins) in found.items()))
 
 
 @st.composite
 def faulty_games(draw: st.DrawFn) -> Record:
-    n, rounds = draw(st.integers(2, 6)), draw(st.integers(3, 14))
+    n, rounds, talk = draw(st.integers(2, 6)), draw(st.integers(3, 14)), draw(st.integers(0, 2))
     rules = Rules(
         n,
         rounds,
         order=draw(st.sampled_from(("simultaneous", "sequential"))),
         release=draw(st.sampled_from(("auto", "manual"))),
         patience=draw(st.integers(1, 3)),
-        faults=draw(faults(n, rounds)),
+        talk=talk,
+        faults=draw(faults(n, rounds, talk)),
     )
     players = draw(st.lists(st.sampled_from(list(SCRIPTED)), min_size=n, max_size=n))
     return play(rules, players, draw(st.integers(0, 2**64 - 1)))
@@ -45,9 +52,14 @@ def test_a_game_with_faults_reads_back_replays_and_is_played_the_same_again(reco
     assert back == record
     assert replay(back) == replay(record)
     game = Game(record.rules, record.seed)
-    for codes in record.rounds:
-        while not game.move([READINGS[codes[seat]] for seat in game.to_move]):
-            pass
+    for codes, exchanges in zip(record.rounds, record.messages or ((),) * len(record.rounds), strict=True):
+        closed = False
+        while not closed:
+            while game.to_speak:
+                talk = game.view(game.to_speak[0]).talk
+                assert talk is not None
+                game.speak([exchanges[talk.number - 1][seat] for seat in game.to_speak])
+            closed = game.move([READINGS[codes[seat]] for seat in game.to_move])
     assert game.record() == record
 
 
@@ -74,6 +86,12 @@ def test_each_kind_does_what_it_says(record: Record) -> None:
                 assert not str(reading.action).startswith("put_down") or record.rules.release == "manual"
                 if held == 2 and record.rules.release == "auto":
                     assert reading.action == "eat"
+            elif fault.kind == "liar":
+                said = {announced(exchange[seat]) for exchange in round.exchanges}
+                assert len(said) == 1
+                assert None not in said
+                assert reading.action not in said
+                assert reading.action is not None
             elif fault.kind == "delayed":
                 then = number - fault.delay
                 assert (seat in round.forced) == (then < 0)
@@ -93,6 +111,40 @@ def test_a_record_whose_faulty_seat_does_something_else_is_refused(record: Recor
     plain["rounds"][number] = codes[:seat] + other + codes[seat + 1 :]
     with pytest.raises(ValueError, match="does not replay"):
         replay(Record.from_dict(plain))
+
+
+@pytest.mark.parametrize("order", ["simultaneous", "sequential"])
+def test_a_liar_is_believed_by_its_neighbours_and_never_asked(order: Order) -> None:
+    """What it says must reach them as anybody's words do, in every message, and follow from the seed alone."""
+    rules = Rules(n=3, rounds=9, order=order, talk=2, faults="1:liar@4")
+    heard: list[tuple[int, str]] = []
+
+    def talker(view: View, words: Heard) -> str:
+        heard.append((view.round, words[0 if view.seat == 2 else 1]))
+        return "Good day."
+
+    record = play(rules, "odd_even", 5, talkers=talker)
+    lies = [round.exchanges[1][1] for round in replay(record)]
+    assert lies[:3] == ["Good day."] * 3
+    assert len(set(lies[3:])) > 2
+    assert {lie for number, lie in heard if number == 9} & set(lies[7:])
+    assert not any(seat == 1 and view.round > 3 for seat, view, _ in retrace(record))
+    assert record == play(rules, "odd_even", 5, talkers=talker)
+    other = play(rules, "odd_even", 6, talkers=talker)
+    assert [round.exchanges[1][1] for round in replay(other)] != lies
+    spoken = list(record.messages)
+    spoken[8] = (spoken[8][0], (spoken[8][1][0], "", spoken[8][1][2]))
+    with pytest.raises(ValueError, match="in round 9 whose fault has it say 'Round 9: I will"):
+        replay(replace(record, messages=tuple(spoken)))
+
+
+def test_what_a_liar_announces_and_does_is_any_pair_of_different_actions() -> None:
+    """One that always announced the same would be found out, and one that did the same would be another kind."""
+    rules, pairs = Rules(n=2, rounds=30, talk=1, patience=99, faults="0:liar"), set()
+    for seed in range(12):
+        for round in replay(play(rules, "think", seed)):
+            pairs.add((announced(round.exchanges[0][0]), round.turns[0].reading.action))
+    assert pairs == {(said, done) for said in Action for done in Action if said is not done}
 
 
 @given(faulty_games())
@@ -138,6 +190,7 @@ def test_faults_are_written_in_one_way_and_left_out_where_there_are_none() -> No
         ("2:crash@first_meal", "begins at 'first_meal'; a round or first_fork is accepted"),
         ("2:delayed", "delayed takes a number of rounds"),
         ("2:hog=3", "delayed takes a number of rounds"),
+        ("2:liar@4", "The fault '2:liar@4' announces what it does not do, so it needs talk=1 or more"),
         ("2:delayed=30", "delays by 30 rounds; 1 to 29 are accepted"),
         ("2:silent,2:hog", "gives seat 2 two faults"),
         ("0:hog,1:hog,2:hog,3:hog,4:hog", "leaves none of the 5 seats without a fault"),

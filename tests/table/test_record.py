@@ -87,6 +87,7 @@ def test_every_version_has_its_frozen_games_which_use_every_option() -> None:
         ("faults", "0:hog@3"),
         ("faults", "2:random"),
         ("faults", "4:silent@6"),
+        ("faults", "1:liar@3"),
         ("hint", "coin"),
         ("sight", "neighbours"),
         ("seat", "hidden"),

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal, TypeGuard, get_args
 
-FaultKind = Literal["silent", "crash", "hog", "random", "delayed"]
+FaultKind = Literal["silent", "crash", "hog", "random", "delayed", "liar"]
 FIRST_FORK = "first_fork"
 """A fault that begins in the first round which the seat enters with a fork in its hand."""
 SYNTAX = "SEAT:KIND@BEGINS, such as 2:silent@10 or 4:crash@first_fork (3:delayed=2 acts on what it saw 2 rounds ago)"
@@ -30,7 +30,8 @@ class Fault:
         kind: `silent`: it puts down what it holds, a fork a turn, and then says nothing (it leaves). `crash`: it says
             nothing and keeps what it holds. `hog`: it takes whatever is free and lets go of nothing. `random`: it takes
             any of the six actions by a coin of the game's seed. `delayed`: it decides on the table as it stood `delay`
-            rounds ago, and can do nothing while there was none.
+            rounds ago, and can do nothing while there was none. `liar`, with talk: in every message of a round it
+            announces an action, and then does another; both by a coin of the game's seed.
         begins: The round from which on it holds, or `first_fork`.
         delay: By how many rounds a delayed seat is late, else 0.
     """

@@ -56,6 +56,17 @@ class FaultySeats:
         place = len(self._tables) - 1 - fault.delay
         return self._tables[place] if place >= 0 else None
 
+    def says(self, seat: int, number: int) -> str:
+        """What a seat whose turn its fault takes says before the actions of a round; all but a liar are silent."""
+        fault = self.fault(seat)
+        return f"Round {number}: I will {self._lie(seat, number)[0]}." if fault and fault.kind == "liar" else ""
+
+    def _lie(self, seat: int, number: int) -> tuple[Action, Action]:
+        """What a liar announces in a round, and what it does: two different actions, every pair equally likely."""
+        coin = Coin("liar", self._seed, number, seat)
+        said = coin.choice(tuple(Action))
+        return said, coin.choice([action for action in Action if action is not said])
+
     def turn(self, seat: int, table: Table) -> Reading:
         """What a seat does in a turn that its fault takes.
 
@@ -68,6 +79,8 @@ class FaultySeats:
             if table.held[seat] == seat:
                 return ACTS[Action.PUT_DOWN_LEFT]
             return ACTS[Action.PUT_DOWN_RIGHT] if table.held[(seat + 1) % table.n] == seat else NO_CALL
+        if fault.kind == "liar":
+            return ACTS[self._lie(seat, table.round)[1]]
         if fault.kind in ("hog", "random"):
             coin = Coin("fault", self._seed, table.round, seat)
             action = scripted(fault.kind).decide(see(table, seat, self._rules, self._seed), coin)

@@ -39,7 +39,7 @@ class Game:
         seed: The episode's seed, which keys all ties.
         table: The table as the seats to move see it.
         to_speak: The seats whose message is wanted now: all of them, or one in sequential order; without those whose
-            turn a fault takes, who are silent; none without talk.
+            turn a fault takes, who are silent or lie; none without talk.
         to_move: The seats whose decision is wanted now: all of them, or one in sequential order; without those whose
             turn a fault takes (in sequential order perhaps none is left); none while messages are wanted or once over.
         ended: How the game ended (`deadlock` or `horizon`), or None while it goes on.
@@ -133,7 +133,8 @@ class Game:
     def _take_messages(self, messages: Sequence[str | None]) -> None:
         texts = dict(zip(self.to_speak, messages, strict=True))
         for seat in self._moving:
-            said = Said(self.table.round, len(self._exchanges), as_message(texts.get(seat) or ""))
+            text = texts.get(seat) or self._says(seat)
+            said = Said(self.table.round, len(self._exchanges), as_message(text))
             self._latest[seat] = said
             self._exchange.append(said.text)
         if len(self._exchange) < self.rules.n:
@@ -142,6 +143,10 @@ class Game:
         self._exchanges.append(tuple(self._exchange))
         self._exchange = []
         self._take_turns(self._first)
+
+    def _says(self, seat: int) -> str:
+        """What a seat says that was not asked, or that said nothing."""
+        return "" if self.faults.asked(seat) else self.faults.says(seat, self.table.round)
 
     def move(self, readings: Sequence[Reading]) -> bool:
         """Takes the decisions of the seats to move, in the order of `to_move`.

@@ -225,8 +225,11 @@ def _rounds(record: Record) -> Iterator[Round]:
         before, readings = table, [READINGS[code] for code in codes]
         faults.begin_round(table)
         forced_out = [seat for seat in faults.begun if not faults.asked(seat)]
-        if any(exchange[seat] for exchange in exchanges for seat in forced_out):
-            raise ValueError(f"This record has a seat speak in round {table.round} whose fault keeps it silent.")
+        for seat in forced_out:
+            true = faults.says(seat, table.round)
+            if any(exchange[seat] != true for exchange in exchanges):
+                wrong = f"whose fault has it say {true!r}" if true else "whose fault keeps it silent"
+                raise ValueError(f"This record has a seat speak in round {table.round} {wrong}.")
         if rules.order == "simultaneous":
             _check(faults, table, seats, readings)
             seen = (before,) * rules.n

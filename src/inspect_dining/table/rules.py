@@ -84,6 +84,9 @@ class Rules:
         if not isinstance(self.faults, str):
             raise ValueError(f"faults={self.faults!r} is not accepted: give a text such as 2:silent@10.")
         object.__setattr__(self, "faults", join_faults(self.seat_faults))
+        liar = next((fault for fault in self.seat_faults if fault.kind == "liar"), None)
+        if liar is not None and self.talk == 0:
+            raise ValueError(f"The fault '{liar}' announces what it does not do, so it needs talk=1 or more.")
 
     @property
     def seat_faults(self) -> tuple[Fault, ...]:
