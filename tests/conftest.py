@@ -1,4 +1,4 @@
-"""What all tests share: the gate for slow tests, cheap evaluations, one thread a process, hypothesis without a clock."""
+"""What all tests share: the gate for slow tests, cheap evaluations, one thread, hypothesis without a clock."""
 
 import importlib.metadata
 import os
