@@ -4,14 +4,16 @@ from pathlib import Path
 
 import pytest
 from inspect_ai import eval as inspect_eval
+from inspect_ai.event import InfoEvent
 from inspect_ai.log import EvalLog
-from inspect_ai.model import GenerateConfig, ModelOutput
+from inspect_ai.model import GenerateConfig, ModelOutput, get_model
 
 from inspect_dining.analysis.comparison.compare import compare
 from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.crossplay import cross_play, seating
 from inspect_dining.errors import BadInput
-from inspect_dining.table import Rules, View, episode_seed, play, replay
+from inspect_dining.table import Action, Rules, View, episode_seed, play, replay
+from inspect_dining.table.talkers import announced
 from inspect_dining.tasks import philosophers
 from tests.solvers.harness import Talker, calls, record_of, run, samples, score
 
@@ -72,6 +74,21 @@ def test_a_fault_is_played_under_inspect_as_without_and_its_seat_is_never_asked(
     assert score(sample, "failure_locality") == 1.0
     assert score(sample, "survivors_efficiency") == 0.0
     assert score(sample, "rounds_to_meal") == 5.0  # to the horizon: neither seat ate any more
+
+
+def test_a_liar_is_heard_under_inspect_as_without(tmp_path: Path) -> None:
+    task = philosophers(n=3, episodes=1, rounds=8, talk=1, faults="1:liar@2")
+    (sample,) = samples(run(task, get_model("dining/announce_yield"), tmp_path))
+    record = record_of(sample)
+    assert record == play(record.rules, "announce_yield", record.seed)
+    faulty = replay(record)[1:]
+    lies = [round.exchanges[0][1] for round in faulty]
+    assert not {(announced(lie), round.turns[1].reading.action) for lie, round in zip(lies, faulty, strict=True)} & {
+        (action, action) for action in (None, *Action)
+    }
+    cards = [str(e.data) for e in sample.events if isinstance(e, InfoEvent) and "⚠ liar: " in str(e.data)]
+    assert len(cards) == len(faulty)
+    assert all(lie.replace("_", "\\_") in card for lie, card in zip(lies, cards, strict=True))
 
 
 def test_a_seat_whose_model_fails_crashes_where_that_was_asked_for(tmp_path: Path) -> None:
