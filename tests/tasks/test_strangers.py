@@ -86,7 +86,8 @@ def test_a_liar_is_heard_under_inspect_as_without(tmp_path: Path) -> None:
     assert not {(announced(lie), round.turns[1].reading.action) for lie, round in zip(lies, faulty, strict=True)} & {
         (action, action) for action in (None, *Action)
     }
-    cards = [str(e.data) for e in sample.events if isinstance(e, InfoEvent) and "⚠ liar: " in str(e.data)]
+    infos = [str(e.data).removeprefix("attachment://") for e in sample.events if isinstance(e, InfoEvent)]
+    cards = [card for card in (sample.attachments.get(info, info) for info in infos) if "⚠ liar: " in card]
     assert len(cards) == len(faulty)
     assert all(lie.replace("_", "\\_") in card for lie, card in zip(lies, cards, strict=True))
 
