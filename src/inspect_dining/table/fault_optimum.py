@@ -27,15 +27,12 @@ from inspect_dining.table.optimum import (
     best_meals,
 )
 from inspect_dining.table.record import Record, replay
+from inspect_dining.table.row_optimum import MOST_SEATS, Ends, most_meals
 from inspect_dining.table.rules import Rules
 
-MOST_SOLVED = 9
-"""The longest row of seats that is solved here (a second or so); longer ones are bounded by a linear programme."""
-Ends = tuple[bool, bool]
-"""Whether the first and the last fork of a row are out of reach in a round."""
+MOST_BESIDE_A_HOG = 10
+"""The largest table with a hog that is solved before a game (a second or so)."""
 _FREE_ENDS: Ends = (False, False)
-_NEVER = -10_000
-"""The value of what cannot be."""
 
 
 def survivors_best(rules: Rules) -> Best:
@@ -56,7 +53,7 @@ def survivors_best(rules: Rules) -> Best:
         best = best_meals(rules.n, rules.rounds)
         return Best(best.meals, best.exact and plain)
     hogs = [fault for fault in faults if fault.kind == "hog" and fault.begins != FIRST_FORK]
-    if plain and len(faults) == 1 and hogs and rules.n <= MOST_SOLVED + 1:
+    if plain and len(faults) == 1 and hogs and rules.n <= MOST_BESIDE_A_HOG:
         begins = hogs[0].begins
         return Best(_beside_a_hog(rules.n, rules.rounds, begins if isinstance(begins, int) else 1), exact=True)
     rows = [_row(length, (_FREE_ENDS,) * rules.rounds) for _, length in _rows(rules)]
@@ -118,39 +115,9 @@ def _rows(rules: Rules) -> list[tuple[int, int]]:
 
 def _row(length: int, ends: tuple[Ends, ...]) -> Best:
     """The most meals of a row of seats, whose first and last fork only the row's own ends use."""
-    if length <= MOST_SOLVED:
-        return Best(_solved_row(length, ends), exact=True)
-    gains = _ROW_GAINS.get(length, "")
-    if not any(map(any, ends)) and len(ends) <= len(gains):
-        return Best(sum(map(int, gains[: len(ends)])), exact=True)
+    if length <= MOST_SEATS:
+        return Best(most_meals(length, ends), exact=True)
     return Best(_bounded_row(length, ends), exact=False)
-
-
-@lru_cache(maxsize=4096)
-def _solved_row(length: int, ends: tuple[Ends, ...]) -> int:
-    values: Values = np.zeros((3,) * (length + 1), dtype=np.int16)
-    for blocked in reversed(ends):
-        values = _before_round_of_row(values, blocked)
-    return int(values[(_UNCLAIMED,) * (length + 1)])
-
-
-def _before_round_of_row(values: Values, blocked: Ends) -> Values:
-    """The value of every state of a row one round earlier; axis i is fork i, between the seats i - 1 and i."""
-    length = values.ndim - 1
-    values = values.take(_NEXT_ROUND, axis=length)
-    if blocked[1]:
-        values[..., _NEW_LEFT_SEAT] = _NEVER
-    for seat in reversed(range(length)):
-        values = values.take(_NEXT_ROUND, axis=seat)
-        if seat == 0 and blocked[0]:
-            values[_NEW_RIGHT_SEAT] = _NEVER
-        values = _before_seat(values, seat, seat + 1).take(range(3), axis=seat + 1)
-    values = np.ascontiguousarray(values.take(range(3), axis=0))
-    if blocked[0]:
-        values[1:] = _NEVER
-    if blocked[1]:
-        values[..., 1:] = _NEVER
-    return values
 
 
 def _bounded_row(length: int, ends: tuple[Ends, ...]) -> int:
@@ -211,14 +178,3 @@ def _before_hog(values: Values) -> Values:
             elif left not in reaches_left and right == _UNCLAIMED:
                 before[left, right] = after[left, _NEW_LEFT_SEAT]
     return np.moveaxis(before, (0, 1), (-1, 0))
-
-
-_ROW_GAINS: dict[int, str] = {
-    10: "00503222222222222222132221322213222132221322213222",
-    11: "00603313222232222322223222232222322223222232222322",
-    12: "00603323223223223232232322323223232232322323223232",
-    13: "00703413323232323323233232332323323233232332323323",
-    14: "00704324232333233332333323333233332333323333233332",
-}
-"""For each length of a row that is not solved here, as `_solved_row` proved it: how many meals the 1st, 2nd, ... round
-adds to the most that can be eaten."""
