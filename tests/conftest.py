@@ -1,18 +1,22 @@
 """What all tests share: the gate for slow tests, cheap evaluations, one thread, hypothesis without a clock."""
 
-import importlib.metadata
 import os
 from functools import cache
 
 import pytest
 from hypothesis import settings
+from inspect_ai._display.core import active
+from inspect_ai._display.log.display import LogDisplay
+from inspect_ai._util import package
 
 # Before torch is imported, and for child processes too. With a thread a core in every worker, the threads of one worker
 # wait for those of the other in busy loops: a test of three seconds once took six minutes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Inspect looks through all installed packages for every task of every evaluation: a third of a small one's time.
-importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
+# Inspect looks through all installed packages for every task of every evaluation, and draws its live table also where
+# nobody sees it (`--display none`): three quarters of a small evaluation's time.
+package.packages_distributions = cache(package.packages_distributions)
+active._active_display = LogDisplay()
 
 settings.register_profile("no_clock", deadline=None)
 settings.load_profile("no_clock")

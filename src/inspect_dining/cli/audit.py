@@ -85,15 +85,15 @@ def audit_command(
     from inspect_dining.audit.ladder import play_groups
     from inspect_dining.audit.tables import audit_tables, notes
 
-    audits, rows = [], []
+    # A reward that cannot be computed is refused here, before any game is played.
+    audits = [audit(each, n, rounds) for n in sizes for each in shapings]
+    rows = []
     for n in sizes:
         played = []
         if episodes:
             rules, groups = Rules(n=n, rounds=rounds), max(1, episodes // _A_GROUP)
             played = [play_groups(rules, player, episodes, groups, seed) for player in players_under(rules)]
-        for each in shapings:
-            audits.append(audit(each, n, rounds))
-            rows.append(standings(each, played) if played else [])
+        rows += [standings(each, played) if played else [] for each in shapings]
     chances = stuck_groups(deadlock)
     if picture is not None:
         from inspect_dining.audit.picture import draw
