@@ -1,5 +1,6 @@
 """replay: one game in the terminal and in a picture, from a log or a bare record."""
 
+import json
 import re
 from dataclasses import replace as changed
 from io import StringIO
@@ -10,6 +11,8 @@ from inspect_ai.log import write_eval_log
 from rich.console import Console
 
 from inspect_dining.analysis.show.replay import Shown, game, shown
+from inspect_dining.analysis.show.ring import ring
+from inspect_dining.analysis.show.turns import round_in_detail, seat_in_detail
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Record, Rules, View, play
 from inspect_dining.table.moves import READINGS, Action, Kind
@@ -99,6 +102,37 @@ def test_a_sample_without_a_record_says_why(tmp_path: Path) -> None:
     write_eval_log(log("m/x", [sample(None, "n03-s0-e000", RULES, error="boom")], rounds=8), tmp_path / "a.eval")
     with pytest.raises(BadInput, match="has no record: boom"):
         shown(tmp_path / "a.eval")
+
+
+TALK = Rules(n=4, rounds=6, talk=2, faults="1:liar@3")
+
+
+def test_messages_stand_by_their_round_and_seat_in_the_terminal_and_in_the_report() -> None:
+    """Who said what decides what a game with talk means; silence among several messages shows too."""
+
+    def talker(view: View, heard: tuple[str, str]) -> str | None:
+        first = view.talk is not None and view.talk.number == 1
+        return None if view.seat == 2 and first else f"[b]word {view.seat} of {view.round}[/b] <script>"
+
+    record = play(TALK, "odd_even", 3, talkers=talker)
+    text = _text(record)
+    assert re.search(r"\n +2 +0 +\[b\]word 0 of 2\[/b\] <script> / \[b\]word", text)
+    assert re.search(r"\n +2 +- / \[b\]word 2 of 1", text)
+    assert re.search(r"\n +1! +Round 3: I will \w+\. / Round 3: I will", text)
+    console = Console(width=140, record=True, file=StringIO())
+    for detail in (round_in_detail(record, 3, {}), seat_in_detail(record, 1, {})):
+        console.print(detail)
+    told = console.export_text()
+    assert len(re.findall(r"Round 3: I will \w+\. / Round 3: I will \w+\. .*⚠ liar: ", told)) == 2
+    page = ring(record, "a game")
+    data = json.loads(page.split('type="application/json">')[1].split("</script>")[0])
+    assert data[3]["s"][1].startswith("Round 3: I will ")
+    assert data[3]["t"][1].startswith("⚠ liar: ")
+    assert data[2]["s"][2] == "- / [b]word 2 of 2[/b] <script>"
+    assert "<script>" not in page.split('type="application/json">')[1].split("</script>")[0]
+    assert "s" not in json.loads(ring(play(RULES, "wave"), "x").split('json">')[1].split("</script>")[0])[1]
+    control = play(changed(TALK, talk_control="shuffled"), "odd_even", 3, talkers=talker)
+    assert "in place of which those of another game were heard" in _text(control)
 
 
 def test_a_faulty_seat_is_marked_in_the_terminal_and_in_the_picture() -> None:

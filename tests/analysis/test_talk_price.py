@@ -29,6 +29,24 @@ def test_talk_is_priced_beside_the_same_players_silent_play_and_its_placebo() ->
     assert placebo.kept < placebo.announcements
 
 
+def test_runs_of_another_prompt_are_arms_of_their_own_and_the_verb_names_their_prompts() -> None:
+    """Meals that a prompt gained would be put down to talk, and two prompts pooled in one arm."""
+    logs = []
+    given = (("default", SILENT, "wave"), ("minimal", SILENT, "hierarchy"), ("notes/mine.txt", TALK, "turn_taking"))
+    for number, (prompt, rules, player) in enumerate(given):
+        logs.append(run("m/x", player, rules, 2))
+        logs[-1].eval.task_id = f"task-{number}"
+        logs[-1].eval.task_args["prompt"] = prompt
+    arms = price_of_talk(read(logs))
+    assert sorted((arm.prompt, arm.talk, arm.games) for arm in arms) == [
+        ("default", 0, 2), ("mine.txt", 1, 2), ("minimal", 0, 2),
+    ]  # fmt: skip
+    assert all(arm.calls_gained is None for arm in arms)
+    setups = [dict(one.setup)["prompt"] for one in read(logs).runs]
+    assert sum(setup.startswith("minimal ") for setup in setups) == 1
+    assert not any("mine" in setup or "default" in setup for setup in setups)
+
+
 def test_calls_are_those_that_a_game_took() -> None:
     """A faulty seat whose turn is taken is not asked, and a placebo's other game is played too."""
     assert calls_of(play(SILENT, "wave")) == 36

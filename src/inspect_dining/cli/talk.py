@@ -1,11 +1,18 @@
 """`python -m inspect_dining talk`: what messages cost and gain."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from inspect_dining.cli.options import as_json as json_option
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from inspect_dining.analysis.comparison.talk_price import Arm
 
 
 @click.command(name="talk")
@@ -28,20 +35,47 @@ def talk_command(logs: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"arms": [asdict(arm) for arm in arms]}, indent=1, allow_nan=False))
         return
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="")
-    heads = ("player", "n", "talk", "games", "meals", "calls", "tokens", "meals per\n1,000 calls")
-    for head in (*heads, "calls a\nmeal gained", "tokens a\nmeal gained", "announced\nand done"):
-        table.add_column(head, justify="left" if head == "player" else "right")
-    for arm in arms:
-        gained = ["-" if value is None else f"{value:,.1f}" for value in (arm.calls_gained, arm.tokens_gained)]
-        talk = "placebo" if arm.control != "none" else "" if not arm.talk else "talk"
-        kept = f"{arm.kept} of {arm.announcements}" if arm.announcements else "-"
-        table.add_row(
-            arm.player, str(arm.n), f"{talk} {arm.talk}".strip(), str(arm.games), f"{arm.meals:.2f}",
-            f"{arm.calls:,.0f}", f"{arm.tokens:,.0f}", f"{arm.meals_per_1000_calls:.1f}", *gained, kept,
-        )  # fmt: skip
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    console.print(_table(
+        "Meals and what they cost, means of a game", ["games", "meals", "calls", "tokens", "meals a\n1,000 calls"],
+        [(arm, [str(arm.games), f"{arm.meals:.2f}", f"{arm.calls:,.0f}", f"{arm.tokens:,.0f}",
+                f"{arm.meals_per_1000_calls:.1f}"]) for arm in arms],
+    ))  # fmt: skip
+    console.print()
+    console.print(_table(
+        "What talk gains over silent play", ["calls a\nmeal gained", "tokens a\nmeal gained", "announced\nand done"],
+        [(arm, [*(NONE if value is None else f"{value:,.1f}" for value in (arm.calls_gained, arm.tokens_gained)),
+                f"{arm.kept} of {arm.announcements}" if arm.announcements else NONE]) for arm in arms if arm.talk],
+    ))  # fmt: skip
+    console.print(Text(LEGEND, "dim"))
+
+
+NONE = "-"
+LEGEND = (
+    "Talk is the number of messages of a seat in a round; in the placebo they come from another game. A - stands where "
+    "there is no silent play of the same player, n and prompt, where talk gained no meal, or where nothing was "
+    "announced."
+)
+
+
+def _table(title: str, heads: Sequence[str], rows: "Sequence[tuple[Arm, Sequence[str]]]") -> "Table":
+    """A table of arms; their prompts are named where they differ."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    prompts = len({arm.prompt for arm, _ in rows}) > 1
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), title=title, title_justify="left",
+        title_style="bold", header_style="",
+    )  # fmt: skip
+    table.add_column("player", overflow="fold")
+    for head in ("n", *(["prompt"] if prompts else []), "talk", *heads):
+        table.add_column(head, justify="right" if head in ("n", *heads) else "left", no_wrap=head in ("n", "talk"))
+    for arm, cells in rows:
+        talk = f"{arm.talk} placebo" if arm.control != "none" else str(arm.talk)
+        table.add_row(Text(arm.player), str(arm.n), *([Text(arm.prompt)] if prompts else []), talk, *cells)
+    return table

@@ -94,6 +94,12 @@ def plain(text: str) -> str:
 _HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
+def messages(round: Round, seat: int) -> str:
+    """What a seat said before the actions of a round, one message after the other; `-` is silence among several."""
+    said = [exchange[seat] for exchange in round.exchanges]
+    return " / ".join(text or "-" for text in said) if any(said) else ""
+
+
 def forks(table: Table, seat: int) -> str:
     """Which forks a seat holds, left and right: `● ○` is the left one only."""
     return f"{'●' if table.held[seat] == seat else '○'} {'●' if table.held[(seat + 1) % table.n] == seat else '○'}"

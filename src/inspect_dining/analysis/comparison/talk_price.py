@@ -27,6 +27,7 @@ class Arm:
     Attributes:
         player: The player's label.
         n: Seats.
+        prompt: The name of the prompt.
         talk: Messages of a seat in a round.
         control: `none`, or `shuffled` for the placebo.
         games: Games that ended.
@@ -42,6 +43,7 @@ class Arm:
 
     player: str
     n: int
+    prompt: str
     talk: int
     control: str
     games: int
@@ -82,8 +84,11 @@ def price_of_talk(collection: Collection) -> list[Arm]:
     for episode in collection.episodes:
         if episode.status is Status.SCORED and episode.record is not None:
             rules = episode.record.rules
+            # talk is told of in the prompt, whose hash it changes
             setup = tuple(pair for pair in episode.run.equal_games(rules) if pair[0] not in (*_TALK, "prompt"))
-            groups[episode.run.player, rules.n, setup][rules.talk, rules.talk_control].append(episode)
+            groups[episode.run.player, rules.n, episode.run.prompt, setup][rules.talk, rules.talk_control].append(
+                episode
+            )
     labels = labels_of(list(dict.fromkeys(episode.run.player for episode in collection.episodes)))
     arms = []
     for by_talk in groups.values():
@@ -111,6 +116,7 @@ def _arm(player: str, talk: int, control: str, played: Sequence[Episode], base: 
     return Arm(
         player=player,
         n=played[0].n,
+        prompt=played[0].run.prompt,
         talk=talk,
         control=control,
         games=len(played),

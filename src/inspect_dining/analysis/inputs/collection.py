@@ -45,6 +45,9 @@ _SAMPLING = (
 _CONNECTION = {"host", "port", "base_url", "api_key", "timeout"}
 """Model arguments that say where a model is, not what it is."""
 _MOST_EPOCHS = 1_000
+DEFAULT_PROMPT = "default"
+_STRATEGY = re.compile(r"[a-z_]{1,40}")
+"""How prompt strategies are named; files have a dot or other letters."""
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}|\b[0-9a-f]{9,}\b")
 
 
@@ -206,7 +209,8 @@ def _run(log: "EvalLog", place: str) -> Run:
         if size is not None:
             sizes[size] = sizes.get(size, 0) + epochs
     metadata = about.metadata or {}
-    prompt = metadata.get("prompt", "unknown")
+    hashes = metadata.get("prompt", "unknown")
+    prompt = plain(str(arguments.get("prompt") or DEFAULT_PROMPT).rsplit("/", 1)[-1])
     told = {
         k: v
         for k, v in sorted(arguments.items())
@@ -214,7 +218,7 @@ def _run(log: "EvalLog", place: str) -> Run:
     }
     setup = {
         **{plain(k): public(k, v) for k, v in told.items()},
-        "prompt": plain(", ".join(sorted(set(map(str, prompt)))) if isinstance(prompt, list) else prompt),
+        "prompt": _prompt(prompt, hashes),
         "version": plain(about.task_version),
     }
     if about.solver is not None:
@@ -237,7 +241,17 @@ def _run(log: "EvalLog", place: str) -> Run:
         finished=log.status != "started",
         task_id=about.task_id,
         created=plain(about.created),
+        prompt=prompt,
     )
+
+
+def _prompt(name: str, hashes: object) -> str:
+    """A prompt as runs share it: its hash, with the name of its strategy before it.
+
+    A file's name is left out, since another file may hold the same prompt.
+    """
+    told = plain(", ".join(sorted(set(map(str, hashes)))) if isinstance(hashes, list) else hashes)
+    return f"{name} {told}" if name != DEFAULT_PROMPT and _STRATEGY.fullmatch(name) else told
 
 
 def _planned(run: Run, log: "EvalLog", found: Sequence[Episode]) -> Run:

@@ -110,6 +110,7 @@ class Run:
         task_id: Inspect's id of the task, which a retry keeps.
         created: When the run was started (ISO 8601).
         models: The model of each role, with the settings of its own, and under the empty name that of the run.
+        prompt: The name of its prompt: a strategy, or a file.
     """
 
     log: str
@@ -122,6 +123,7 @@ class Run:
     task_id: str = ""
     created: str = ""
     models: Mapping[str, str] = field(default_factory=lambda: {"": ""})
+    prompt: str = "default"
 
     @cached_property
     def shaping(self) -> Shaping | None:

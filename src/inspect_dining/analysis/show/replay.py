@@ -19,7 +19,7 @@ from inspect_dining.scorers.catalogue import compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table.moves import Action, Kind, Outcome, Turn
-from inspect_dining.table.narration import ending, forks
+from inspect_dining.table.narration import ending, forks, messages
 from inspect_dining.table.record import Record, Round, replay
 
 if TYPE_CHECKING:
@@ -175,6 +175,7 @@ def game(show: Shown, width: int) -> RenderableType:
         tables += [_table(rounds, range(first, min(n, first + block)), long), ""]
     options = ", ".join(f"{name} {value}" for name, value in record.rules.options().items())
     parts: list[RenderableType] = [Text(show.title, "bold"), Text(f"{options}; seed {record.seed}"), "", *tables]
+    parts += [_talk(record, rounds), ""] if record.rules.talk else []
     parts += [Text(ending(record), "bold"), *_told(show), Text(_LEGEND if long else _SHORT_LEGEND, "dim")]
     if any(round.locked for round in rounds):
         parts.append(Text("▼: every seat holds exactly one fork.", "dim"))
@@ -194,6 +195,25 @@ def _table(rounds: Sequence[Round], seats: range, long: bool) -> Table:
     for round in rounds:
         cells = [_cell(round, seat, long) for seat in seats]
         table.add_row(f"{round.number}{' ▼' if round.locked else ''}", *cells, str(sum(round.after.meals)))
+    return table
+
+
+def _talk(record: Record, rounds: Sequence[Round]) -> Table:
+    """What was said before the actions: a line for each round and seat that said something."""
+    table = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="", title_justify="left",
+        title_style="bold",
+    )  # fmt: skip
+    silenced = record.rules.talk_control != "none"
+    table.title = "Messages before the actions" + (", in place of which those of another game were heard" * silenced)
+    table.add_column("round", justify="right")
+    table.add_column("seat", justify="right")
+    table.add_column("says", overflow="fold", ratio=1)
+    for round in rounds:
+        speaking = [seat for seat in range(len(round.turns)) if any(said[seat] for said in round.exchanges)]
+        for place, seat in enumerate(speaking):
+            number = "" if place else str(round.number)
+            table.add_row(number, f"{seat}{'!' if seat in round.faulty else ''}", Text(messages(round, seat)))
     return table
 
 

@@ -9,7 +9,7 @@ from math import cos, pi, sin
 
 from inspect_dining.table.drawing import ate
 from inspect_dining.table.moves import Outcome
-from inspect_dining.table.narration import told
+from inspect_dining.table.narration import messages, told
 from inspect_dining.table.record import Record, Round, replay
 from inspect_dining.table.table import FREE
 
@@ -39,6 +39,10 @@ document.querySelectorAll('.ring').forEach(function (ring) {
     say.replaceChildren();
     (round.t || []).forEach(function (text, i) {
       var item = document.createElement('li'); item.textContent = 'seat ' + i + ': ' + text; say.appendChild(item);
+      if (round.s && round.s[i]) {
+        var words = document.createElement('q'); words.textContent = round.s[i];
+        item.appendChild(document.createTextNode(', says ')); item.appendChild(words);
+      }
     });
   }
   slider.addEventListener('input', show);
@@ -64,6 +68,7 @@ STYLE = """
 .ring svg { width: 100%; height: auto; }
 .ring .controls { grid-column: 1 / -1; display: flex; gap: .8rem; align-items: center; flex-wrap: wrap; }
 .ring input { flex: 1; min-width: 10rem; }
+.ring .told q { color: var(--quiet); overflow-wrap: anywhere; }
 .ring .told { list-style: none; margin: .6rem 0 0; padding: 0; font-size: .84rem; columns: 1; }
 .ring .seat circle { fill: var(--faint); stroke: var(--ink); }
 .ring .seat text { fill: var(--ink); font-size: 12px; text-anchor: middle; }
@@ -116,7 +121,7 @@ def ring(record: Record, name: str) -> str:
         data = "".join(f' data-{key}="{value}"' for key, value in places.items())
         forks.append(f'<line class="fork" y1="-9" y2="9" transform="{places["lie"]}"{data}/>')
     empty: dict[str, object] = {"h": [None] * n, "m": [0] * n, "l": False}
-    rounds = [empty, *map(_plain, replay(record))]
+    rounds = [empty, *(_plain(record, round) for round in replay(record))]
     data = json.dumps(rounds, separators=(",", ":")).replace("<", "\\u003c")
     label = escape(f"The table of {name}, round by round")
     return (
@@ -129,12 +134,15 @@ def ring(record: Record, name: str) -> str:
     )
 
 
-def _plain(round: Round) -> dict[str, object]:
-    """What the ring shows of a round: holders of forks, meals, whether it locked, lost turns, and turns in words."""
+def _plain(record: Record, round: Round) -> dict[str, object]:
+    """What the ring shows of a round: holders of forks, meals, whether it locked, lost turns, turns and messages."""
+    faults = {fault.seat: fault for fault in record.rules.seat_faults if fault.seat in round.faulty}
+    said = {"s": [messages(round, seat) for seat in range(record.rules.n)]} if record.rules.talk else {}
     return {
         "h": [None if holder == FREE else holder for holder in round.after.held],
         "m": list(round.after.meals),
         "l": round.locked,
         "x": [seat for seat, turn in enumerate(round.turns) if turn.outcome is Outcome.LOST],
-        "t": ["EATS" if ate(turn) else told(turn) for turn in round.turns],
+        "t": ["EATS" if ate(turn) else told(turn, faults.get(seat)) for seat, turn in enumerate(round.turns)],
+        **said,
     }

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.errors import BadInput
-from inspect_dining.table.narration import ending, forks, happened, told
+from inspect_dining.table.narration import ending, forks, happened, messages, told
 from inspect_dining.table.record import Record, Round, replay
 
 Said = Mapping[tuple[int, int], str]
@@ -27,9 +27,9 @@ def round_in_detail(record: Record, number: int, said: Said) -> RenderableType:
     if not 1 <= number <= len(rounds):
         raise BadInput(f"--round {number} is not accepted: this game has rounds 1 to {len(rounds)}.")
     round = rounds[number - 1]
-    table = _table("seat")
+    table = _table("seat", record)
     for seat in range(record.rules.n):
-        table.add_row(str(seat), *_cells(round, seat, said))
+        table.add_row(str(seat), *_cells(record, round, seat, said))
     head = Text(f"Round {number} of {record.rules.rounds}: {happened(round.before, round.after)}", "bold")
     last = [Text(ending(record), "bold")] if number == len(rounds) else []
     return Group(head, table, *last)
@@ -43,9 +43,9 @@ def seat_in_detail(record: Record, seat: int, said: Said) -> RenderableType:
     """
     if not 0 <= seat < record.rules.n:
         raise BadInput(f"--seat {seat} is not accepted: this table has seats 0 to {record.rules.n - 1}.")
-    table = _table("round")
+    table = _table("round", record)
     for round in replay(record):
-        table.add_row(str(round.number), *_cells(round, seat, said))
+        table.add_row(str(round.number), *_cells(record, round, seat, said))
     return Group(Text(f"Seat {seat}", "bold"), table, Text(ending(record), "bold"))
 
 
@@ -55,21 +55,25 @@ def rounds_in_detail(record: Record, said: Said) -> Iterator[RenderableType]:
         yield round_in_detail(record, number, said)
 
 
-def _table(first: str) -> Table:
+def _table(first: str, record: Record) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="")
     table.add_column(first, justify="right")
+    if record.rules.talk:
+        table.add_column("says before", overflow="fold", ratio=1)
     for name in ("held", "turn", "holds", "meals"):
         table.add_column(name, no_wrap=name != "turn", justify="right" if name == "meals" else "left")
     table.add_column("said", overflow="fold", ratio=1)
     return table
 
 
-def _cells(round: Round, seat: int, said: Said) -> list[Text]:
+def _cells(record: Record, round: Round, seat: int, said: Said) -> list[Text]:
     words = said.get((round.number, seat), "")
     cut = words[:LONGEST].rstrip() + "…" if len(words) > LONGEST else words
+    fault = next((f for f in record.rules.seat_faults if f.seat == seat and seat in round.faulty), None)
     return [
+        *([Text(messages(round, seat))] if record.rules.talk else []),
         Text(forks(round.before, seat)),
-        Text(told(round.turns[seat])),
+        Text(told(round.turns[seat], fault)),
         Text(forks(round.after, seat)),
         Text(str(round.after.meals[seat])),
         Text(cut, "dim"),
