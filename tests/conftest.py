@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Inspect looks through all installed packages for every task of every evaluation, and draws its live table also where
 # nobody sees it (`--display none`): three quarters of a small evaluation's time.
-package.packages_distributions = cache(package.packages_distributions)
+package.packages_distributions = cache(package.packages_distributions)  # type: ignore[attr-defined]  # not exported
 active._active_display = LogDisplay()
 
 settings.register_profile("no_clock", deadline=None)
