@@ -1,11 +1,17 @@
 """Players without a seat number, exactly: the chain, the games that it stands for, and symmetry's price."""
 
+from io import StringIO
 from math import sqrt
 from statistics import fmean, stdev
 
 import pytest
+from rich.console import Console
 
+from inspect_dining.analysis.comparison.rows import ladder_rows
+from inspect_dining.audit.ladder import SEAT_BLIND, ladder, players_on
 from inspect_dining.audit.seat_blind import BEST_FOUND, Evaluation, evaluate, law_of, player_of, symmetry_price
+from inspect_dining.audit.tables import ladder_tables
+from inspect_dining.scorers.shaping import shaping
 from inspect_dining.table import Action, Coin, Fork, Record, Rules, View, play, replay, scripted
 
 
@@ -32,7 +38,7 @@ def test_the_chain_agrees_with_played_games(rules: Rules) -> None:
 
 @pytest.mark.slow
 def test_the_chain_agrees_with_a_hundred_thousand_games() -> None:
-    rules = Rules(3, 6, hint="coin", seat="hidden")
+    rules = Rules(5, 30, hint="coin", seat="hidden")
     exact = evaluate(rules, law_of(lehmann_rabin))
     agrees(exact, [play(rules, "lehmann_rabin", seed) for seed in range(100_000)], errors=3.5)
 
@@ -52,6 +58,28 @@ def test_equal_players_without_a_coin_eat_nothing() -> None:
     for first in (Action.PICK_UP_LEFT, Action.PICK_UP_RIGHT, Action.THINK):
         law = law_of(lambda view, first=first: first if view.left is view.right is Fork.FREE else Action.THINK)  # type: ignore[misc]
         assert evaluate(Rules(5), law).meals[-1] == 0.0
+
+
+def test_with_the_coin_symmetrys_price_is_a_rung_of_the_ladder_and_says_what_is_proven() -> None:
+    coin = Rules(4, 30, hint="coin", seat="hidden")
+    rungs = ladder([coin], shaping("paper"), 40)
+    (blind,) = (rung for rung in rungs if rung.player == SEAT_BLIND)
+    assert [rung.player for rung in rungs] == sorted(
+        (rung.player for rung in rungs), key=lambda name: -next(r.meals for r in rungs if r.player == name)
+    )
+    score = blind.scores["efficiency"]
+    assert score.mean is not None
+    assert score.interval is not None
+    assert abs(score.mean - (1 - symmetry_price(4))) < score.interval.high - score.interval.low
+    assert blind.meals > max(rung.meals for rung in rungs if rung.player not in (SEAT_BLIND, "odd_even", "wave"))
+    console = Console(record=True, file=StringIO(), width=100)
+    console.print(ladder_tables(rungs, "paper"))
+    told = " ".join(console.export_text().split())
+    assert "Proven: at n = 4, 30 rounds, patience 1 its expected efficiency is 0.741" in told
+    assert "Not proven: that no better policy of this kind exists" in told
+    for other in (Rules(4), Rules(7, hint="coin"), Rules(4, hint="coin", order="sequential")):
+        assert SEAT_BLIND not in players_on(other)
+    assert any(row.label == SEAT_BLIND for row in ladder_rows(coin, None, 2))
 
 
 def test_what_no_chain_can_tell_is_refused() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import comb
 from statistics import fmean
 
+from inspect_dining.audit.seat_blind import BEST_FOUND, player_of
 from inspect_dining.scorers.catalogue import SCORES, compute_scores, estimate_score
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
@@ -18,6 +19,8 @@ from inspect_dining.table.game import play
 from inspect_dining.table.players import players_under
 from inspect_dining.table.rules import Rules, episode_seed, sample_id
 
+SEAT_BLIND = "seat_blind"
+"""The rung of the best policy found for players who see only their two forks and a coin: symmetry's price."""
 GROUPS = (3, 8, 16)
 """The sizes of group for which the chance of no spread is told."""
 
@@ -41,12 +44,22 @@ class Rung:
     scores: Mapping[str, Estimate]
 
 
+def players_on(rules: Rules) -> tuple[str, ...]:
+    """The rungs of the ladder under some rules: the scripted players made for them and, with the coin, `SEAT_BLIND`.
+
+    That policy is of automatic release in simultaneous order with random ties, for at most six seats.
+    """
+    plain = (rules.order, rules.release, rules.ties) == ("simultaneous", "auto", "random")
+    blind = rules.hint == "coin" and rules.n in BEST_FOUND and plain
+    return (*players_under(rules), *([SEAT_BLIND] if blind else []))
+
+
 def games(rules: Rules, player: str, episodes: int, seed: int = 0, epoch: int = 1) -> list[Terms]:
     """The terms of a scripted player's games, all seats alike.
 
     Args:
         rules: The rules.
-        player: The player's name.
+        player: The player's name, or `SEAT_BLIND`.
         episodes: How many games, at least 1.
         seed: As in `-T seed=`.
         epoch: Keys the player's coins, not the ties.
@@ -55,7 +68,8 @@ def games(rules: Rules, player: str, episodes: int, seed: int = 0, epoch: int = 
         ValueError: An unknown player.
     """
     names = (sample_id(rules.n, seed, episode) for episode in range(episodes))
-    return [terms(play(rules, player, episode_seed("test", name), epoch)) for name in names]
+    seated = player_of(BEST_FOUND[rules.n]) if player == SEAT_BLIND else player
+    return [terms(play(rules, seated, episode_seed("test", name), epoch)) for name in names]
 
 
 def ladder(
@@ -75,7 +89,7 @@ def ladder(
     """
     order: list[tuple[float, str]] = []
     rungs: dict[str, list[Rung]] = {}
-    for player in players_under(rules[0]) if players is None else players:
+    for player in players_on(rules[0]) if players is None else players:
         rungs[player] = [_rung(r, player, games(r, player, episodes, seed), shaped) for r in rules]
         order.append((rungs[player][0].scores["efficiency"].mean or 0.0, player))
     best_first = sorted(order, key=lambda pair: -pair[0])

@@ -129,13 +129,14 @@ def symmetry_price(n: int) -> float:
     return 1 - evaluate(Rules(n), BEST_FOUND[n]).meals[-1] / best_meals(n, 30).meals
 
 
-def price_line(n: int) -> str:
-    """Symmetry's price at a size, in a sentence for the foot of a ladder."""
+def price_note(n: int) -> str:
+    """What the rung `seat_blind` of a ladder is, what is proven about it and what is not."""
     price = symmetry_price(n)
     return (
-        f"Symmetry's price at n = {n}, 30 rounds, patience 1: {price:.3f}. The best policy found for players who see "
-        f"only their two forks and a coin has efficiency {1 - price:.3f}, exactly; that none is better is not proven. "
-        "Without the coin such players eat nothing, which is proven."
+        "seat_blind: the best policy found for players who are all alike and see only their two forks and the coin. "
+        f"Proven: at n = {n}, 30 rounds, patience 1 its expected efficiency is {1 - price:.3f} (symmetry's price is "
+        f"{price:.3f}), and without the coin such players eat nothing. Not proven: that no better policy of this kind "
+        "exists. Players with a memory, a clock or words are of another kind."
     )
 
 

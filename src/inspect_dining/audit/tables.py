@@ -10,7 +10,8 @@ from rich.text import Text
 
 from inspect_dining.audit.assessment import Audit, Standing, agreement
 from inspect_dining.audit.frontier import counted, told
-from inspect_dining.audit.ladder import GROUPS, Rung
+from inspect_dining.audit.ladder import GROUPS, SEAT_BLIND, Rung
+from inspect_dining.audit.seat_blind import price_note
 from inspect_dining.statistics import Estimate
 
 
@@ -161,8 +162,10 @@ def ladder_tables(rungs: Sequence[Rung], reward: str) -> RenderableType:
         cells += [_ends(rung.scores["no_deadlock"]) for rung in rows]
         first.add_row(rows[0].player, *cells)
     others = [name for name in rungs[0].scores if name not in ("efficiency", "no_deadlock")]
-    note = Text(f"reward: {reward}", "dim")
-    return Group(first, "", _scores(by_player, others[:4]), "", _scores(by_player, others[4:]), "", note)
+    notes = [Text(f"reward: {reward}", "dim")]
+    if any(rung.player == SEAT_BLIND for rung in rungs):
+        notes.append(Text(price_note(rules.n), "dim"))
+    return Group(first, "", _scores(by_player, others[:4]), "", _scores(by_player, others[4:]), "", *notes)
 
 
 _IN_HEADING = ("n", "rounds", "patience")

@@ -58,7 +58,6 @@ def ladder_command(
     from rich.console import Console
 
     from inspect_dining.audit.ladder import ladder
-    from inspect_dining.audit.seat_blind import BEST_FOUND, price_line
     from inspect_dining.audit.tables import ladder_tables
 
     tables = []
@@ -83,6 +82,3 @@ def ladder_command(
         console = Console(highlight=False)
         for rungs in tables:
             console.print(ladder_tables(rungs, rewarding.name))
-            first = rungs[0].rules
-            if first.n in BEST_FOUND and first == Rules(first.n, 30, patience=first.patience, hint="coin"):
-                console.print(price_line(first.n))

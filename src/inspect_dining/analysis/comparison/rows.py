@@ -5,13 +5,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inspect_dining.analysis.inputs.episodes import Account, Episode, Player, Status
-from inspect_dining.audit.ladder import games
+from inspect_dining.audit.ladder import games, players_on
 from inspect_dining.scorers.catalogue import FAULT_SCORES, SCORES, compute_scores, estimate_score
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.statistics import Estimate, estimate, mean_interval
 from inspect_dining.table.moves import LOST, READINGS, Action, Kind
-from inspect_dining.table.players import players_under
 from inspect_dining.table.rules import Rules
 
 SURVIVAL_ROUNDS = (5, 12)
@@ -269,7 +268,7 @@ def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Ro
         episodes: Games of each player; none are played for 0.
     """
     rows = []
-    for player in players_under(rules) if episodes else ():
+    for player in players_on(rules) if episodes else ():
         played = games(rules, player, episodes)
         found = [compute_scores(episode, shaping) for episode in played]
         rows.append(
