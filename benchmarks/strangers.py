@@ -45,7 +45,6 @@ ARMS: dict[str, dict[str, object]] = {
     "both": {"mirror": True, "partners": PARTNERS},
 }
 SMALL: dict[str, object] = {
-    "steps": 100,
     "groups": 4,
     "pairs": 320,
     "stages": "5x12,5x20",
@@ -105,16 +104,17 @@ def say(text: str) -> None:
 
 
 def checkpoint(out: Path, arm: str, seed: int) -> Path:
-    """The last checkpoint of a run."""
-    return out / f"{arm}-{seed}" / "checkpoints" / f"step-{SMALL['steps']:04d}"
+    """The last checkpoint of a run that is done."""
+    return out / f"{arm}-{seed}" / "last"
 
 
-def train(out: Path, arm: str, seed: int, changes: dict[str, object]) -> None:
+def train(out: Path, arm: str, seed: int, steps: int) -> None:
     """Trains an arm of a seed, or goes on with it, unless it is done."""
     folder = out / f"{arm}-{seed}"
-    if checkpoint(out, arm, seed).is_dir():
+    if (folder / "checkpoints" / f"step-{steps:04d}").is_dir():
         return
-    recipe = load_recipe("quick", {**SMALL, **ARMS[arm], "seed": seed, "model": str(out / f"base-{seed}"), **changes})
+    base = str(out / f"base-{seed}")
+    recipe = load_recipe("quick", {**SMALL, **ARMS[arm], "seed": seed, "model": base, "steps": steps})
     directory = RunDir(folder)
     started = time.process_time()
     Run(recipe, directory, Watcher(), resume=(folder / "recipe.yaml").exists()).train()
@@ -250,6 +250,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=numbers, required=True, help="61-65 or 61,62")
     parser.add_argument("--out", type=Path, required=True, help="the folder of all runs")
+    parser.add_argument("--steps", type=int, default=100, help="steps of each run (default %(default)s)")
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS), help="all by default")
     parser.add_argument("--games", type=int, default=GAMES, help="games of each cell (default %(default)s)")
     given = parser.parse_args()
     torch.set_num_threads(1)
@@ -257,9 +259,9 @@ def main() -> None:
     for seed in given.seeds:
         if not (base := given.out / f"base-{seed}").exists():
             build_base(load_recipe("quick", {"seed": seed}), base, say)
-        for arm in ARMS:
-            train(given.out, arm, seed, {})
-    cells = [cell for arm in ARMS for cell in play_cells(given.out, arm, given.seeds, given.games)]
+        for arm in given.arms:
+            train(given.out, arm, seed, given.steps)
+    cells = [cell for arm in given.arms for cell in play_cells(given.out, arm, given.seeds, given.games)]
     write(given.out / "cells.csv", written(cells))
     for line in (*summary(cells), *price(cells)):
         say(line)

@@ -14,6 +14,7 @@ from inspect_dining.dpbench.scores import pooled_messages as pooled_messages
 from inspect_dining.dpbench.scores import starvation as starvation
 from inspect_dining.dpbench.scores import time_to_deadlock as time_to_deadlock
 from inspect_dining.providers.registry import dining as dining
+from inspect_dining.scorers.graded import graded_consistency as graded_consistency
 from inspect_dining.scorers.metrics import convergence as convergence
 from inspect_dining.scorers.metrics import per_size as per_size
 from inspect_dining.scorers.metrics import pooled as pooled

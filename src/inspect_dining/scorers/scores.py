@@ -55,7 +55,7 @@ def _scorer(
             return Score.unscored(reason=record.ended, explanation=account(record) if narrated else ending(record))
         episode = terms(record)
         number = value(episode)
-        about: dict[str, object] = {"n": episode.n, "record": _digest(record)}
+        about: dict[str, object] = {"n": episode.n, "record": digest(record)}
         if opening:
             about |= {
                 "rounds": episode.rounds,
@@ -81,7 +81,7 @@ def _catalogued(name: str, *, opening: bool = False, narrated: bool = False) -> 
     return _scorer(score.value, score.explain, opening=opening, narrated=narrated)
 
 
-def _digest(record: Record) -> str:
+def digest(record: Record) -> str:
     """16 hex digits of what happened, the seed left out: two games that went alike are one observation."""
     return sha256("/".join((*record.rounds, *record.hashes)).encode()).hexdigest()[:16]
 
@@ -176,7 +176,7 @@ def _under_faults(name: str) -> Scorer:
         value = None if found is None else definition.value(found)
         if found is None or value is None:
             return Score.unscored(reason="no fault", explanation="No fault began, or nobody could have eaten.")
-        about: dict[str, object] = {"n": record.rules.n, "record": _digest(record)}
+        about: dict[str, object] = {"n": record.rules.n, "record": digest(record)}
         return Score(value=round(value, DECIMALS), explanation=definition.explain(found), metadata=about)
 
     return score
