@@ -5,8 +5,8 @@
 For every seed a tiny model is built and taught once, and trained once in each of four arms: `plain`, `mirror`,
 `partners`, `both`. The recipe is `quick` in small: four groups of games of five seats, 100 steps, the last checkpoint.
 Then the checkpoints of an arm play with each other (seeds never met in training), with scripted players, and with their
-own reflections. A run that is done is not run again and one that was killed goes on; after every seed the matrices are
-played anew, OUT/cells.csv is written and the paired differences to `plain` are shown.
+own reflections. A run that is done is not run again and one that was killed goes on; at the end the matrices are
+played, OUT/cells.csv is written and the paired differences to `plain` are shown.
 
 The tables: 60 games a cell, n = 5, T = 30, sampled, the same games in all cells and arms.
 """
@@ -57,7 +57,7 @@ SCRIPTED = ("hierarchy", "odd_even", "even_odd", "wave", "lehmann_rabin")
 """The first two were partners in training; the others were never met."""
 RULES, GAMES = Rules(n=5), 60
 REFLECTION = "its reflection"
-COLUMNS = ("arm", "first", "second", "games", "efficiency", "deadlock", "meals_first", "meals_second")
+COLUMNS = ("steps", "arm", "first", "second", "games", "efficiency", "deadlock", "meals_first", "meals_second")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,7 @@ class Cell:
     """One table of an arm: a seed of it with another, with a scripted player or with its own reflection.
 
     Attributes:
+        steps: Steps of the runs.
         arm: The arm.
         first: A seed.
         second: A seed, a scripted player, or `REFLECTION`.
@@ -75,6 +76,7 @@ class Cell:
         meals_second: Mean meals of a seat of the second.
     """
 
+    steps: int
     arm: str
     first: str
     second: str
@@ -122,11 +124,11 @@ def train(out: Path, arm: str, seed: int, steps: int) -> None:
     say(f"{arm}, seed {seed}: {time.process_time() - started:.0f} CPU seconds")
 
 
-def play_cells(out: Path, arm: str, seeds: Sequence[int], games: int) -> list[Cell]:
+def play_cells(out: Path, arm: str, seeds: Sequence[int], games: int, steps: int) -> list[Cell]:
     """The cells of an arm."""
     names = {str(checkpoint(out, arm, seed)): str(seed) for seed in seeds}
     matrix = cross_play([*names, *SCRIPTED], RULES, games, host=host_of(list(names)))
-    cells = list(_of_matrix(matrix, arm, names))
+    cells = list(_of_matrix(matrix, arm, names, steps))
     for folder, seed in names.items():
         table = dinner(*load(folder), Recipe(max_tokens=16))
         plays = [
@@ -138,12 +140,9 @@ def play_cells(out: Path, arm: str, seeds: Sequence[int], games: int) -> list[Ce
             [fmean(m for s, m in enumerate(t.meals) if (s in p.mirrored) is side) for side in (False, True)]
             for t, p in zip(of, plays, strict=True)
         ]
-        cells.append(
-            Cell(
-                arm, seed, REFLECTION, games, fmean(t.efficiency for t in of), fmean(float(t.deadlocked) for t in of),
-                fmean(side[0] for side in sides), fmean(side[1] for side in sides),
-            )
-        )  # fmt: skip
+        efficiency, deadlock = fmean(t.efficiency for t in of), fmean(float(t.deadlocked) for t in of)
+        meals = [fmean(side[which] for side in sides) for which in (0, 1)]
+        cells.append(Cell(steps, arm, seed, REFLECTION, games, efficiency, deadlock, *meals))
     return cells
 
 
@@ -156,14 +155,13 @@ def _mirrored(game: str) -> frozenset[int]:
             return seats
 
 
-def _of_matrix(matrix: Matrix, arm: str, names: dict[str, str]) -> Iterable[Cell]:
+def _of_matrix(matrix: Matrix, arm: str, names: dict[str, str], steps: int) -> Iterable[Cell]:
     for (first, second), cell in matrix.cells.items():
-        if first in names and cell.efficiency.mean is not None and cell.deadlock.mean is not None:
+        efficiency, deadlock = cell.efficiency.mean, cell.deadlock.mean
+        if first in names and efficiency is not None and deadlock is not None:
             meals = [cell.meals[one].mean or 0.0 for one in (first, second)]
-            yield Cell(
-                arm, names[first], names.get(second, second), cell.plays, cell.efficiency.mean, cell.deadlock.mean,
-                *meals,
-            )  # fmt: skip
+            other = names.get(second, second)
+            yield Cell(steps, arm, names[first], other, cell.plays, efficiency, deadlock, *meals)
 
 
 def written(cells: Sequence[Cell]) -> str:
@@ -181,7 +179,7 @@ def read(text: str) -> list[Cell]:
     """The cells of such a CSV."""
     return [
         Cell(
-            row["arm"], row["first"], row["second"], int(row["games"]), float(row["efficiency"]),
+            int(row["steps"]), row["arm"], row["first"], row["second"], int(row["games"]), float(row["efficiency"]),
             float(row["deadlock"]), float(row["meals_first"]), float(row["meals_second"]),
         )
         for row in csv.DictReader(io.StringIO(text))
@@ -261,7 +259,7 @@ def main() -> None:
             build_base(load_recipe("quick", {"seed": seed}), base, say)
         for arm in given.arms:
             train(given.out, arm, seed, given.steps)
-    cells = [cell for arm in given.arms for cell in play_cells(given.out, arm, given.seeds, given.games)]
+    cells = [cell for arm in given.arms for cell in play_cells(given.out, arm, given.seeds, given.games, given.steps)]
     write(given.out / "cells.csv", written(cells))
     for line in (*summary(cells), *price(cells)):
         say(line)

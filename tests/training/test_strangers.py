@@ -238,3 +238,11 @@ def test_a_value_that_means_nothing_is_refused_in_a_sentence(changes: dict[str, 
     with pytest.raises(BadInput, match="is not accepted") as refused:
         checked(changes)
     sentence(refused.value)
+
+
+@pytest.mark.parametrize("key", ["talk", "sight", "faults"])
+def test_a_rule_that_training_does_not_offer_is_refused_as_such(key: str) -> None:
+    with pytest.raises(
+        BadInput, match=f"^Training plays without {key}: it is a rule of evaluations only; leave it out"
+    ):
+        checked({key: 1})

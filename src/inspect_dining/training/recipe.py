@@ -18,6 +18,8 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping, Throughput, Variance, shaping
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
 
+NOT_TRAINED = frozenset({"talk", "talk_control", "sight", "seat", "faults", "prompt"})
+"""Rules of an evaluation that training does not offer."""
 TINY = "tiny"
 """The name of the model that is built here."""
 
@@ -295,6 +297,11 @@ def _sentence(errors: Sequence[Mapping[str, object]]) -> str:
     first = errors[0]
     where = first["loc"] if isinstance(first["loc"], tuple) else ()
     key = ".".join(map(str, where))
+    if first["type"] == "extra_forbidden" and str(where[-1]) in NOT_TRAINED:
+        return (
+            f"Training plays without {key}: it is a rule of evaluations only; leave it out, and evaluate the trained "
+            f"model by inspect eval inspect_dining/philosophers -T {key}=..."
+        )
     if first["type"] == "extra_forbidden":
         near = get_close_matches(str(where[-1]), Recipe.model_fields, n=1)
         meant = f" Did you mean {near[0]}?" if near else ""
