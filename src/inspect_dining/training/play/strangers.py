@@ -35,6 +35,12 @@ def check(recipe: Recipe) -> None:
     Raises:
         BadInput: Something does not go together, in a sentence.
     """
+    share = Recipe.model_fields["partner_share"].default
+    if not recipe.partners and recipe.partner_share != share:
+        raise BadInput(
+            f"partner_share={recipe.partner_share} is the share of groups with partners, and there are none; name some "
+            "by partners, or leave it out."
+        )
     if not recipe.mirror and not recipe.partners:
         return
     if recipe.learner == "art":
