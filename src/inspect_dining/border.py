@@ -7,7 +7,6 @@ control character of somebody else's. All refusals are `ValueError`s of one sent
 
 import json
 import re
-import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,7 +21,8 @@ MOST_NUMBER = 1e15
 MOST_BYTES = 64 * 2**20
 """Bytes of one file that is read as a whole."""
 _NESTING = 32
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_BLANKS = "\u00a0\u3000"
+"""Blanks besides the usual one that names are written with; all others are shown by their code."""
 _SECRET = re.compile(
     r"(?i)(?:^|[_-])(?:token|key|secret|passw(?:or)?d|auth(?:orization)?|headers?|cookies?|credentials?|cert(?:ificate)?)s?$"
 )
@@ -44,7 +44,7 @@ def plain(text: object, most: int | None = MOST_NAME) -> str:
         whole = f"{whole[:most]}..."
     if whole.isascii() and whole.isprintable():
         return whole
-    return "".join(_escaped(char) if unicodedata.category(char) in _HIDDEN else char for char in whole)
+    return "".join(char if char.isprintable() or char in _BLANKS else _escaped(char) for char in whole)
 
 
 def _written(value: object) -> str:
