@@ -1,5 +1,6 @@
 """The tables of the page on strangers are made again, number for number."""
 
+import csv
 import re
 from pathlib import Path
 from statistics import fmean
@@ -82,3 +83,29 @@ def test_tables_with_a_liar_fare_as_printed() -> None:
             ]
             efficiency = fmean(t.survivors.efficiency for t in of if t.survivors and t.survivors.efficiency is not None)
             assert f"{efficiency:.2f}/{fmean(float(t.deadlocked) for t in of):.2f}" == cell, (kind, player)
+
+
+EXPERIMENTS = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+DATA = Path(__file__).parents[2] / "docs" / "data" / "strangers.csv"
+TRAINED = {"the policy alone": "self", "two seeds": "seeds", "the policy and its reflection": "its reflection"}
+
+
+@pytest.mark.parametrize(("steps", "head"), [("100", "| table of | `plain`"), ("300", "| table of (300 steps")])
+def test_the_tables_of_training_for_strangers_are_those_of_their_rows(steps: str, head: str) -> None:
+    with DATA.open(encoding="utf-8") as file:
+        cells = [row for row in csv.DictReader(file) if row["steps"] == steps]
+    lines = EXPERIMENTS[EXPERIMENTS.index(head) :].split("\n\n")[0].splitlines()
+    arms, *shown = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines if "---" not in line)
+    assert len(shown) == 8
+    for name, *told in shown:
+        wanted = TRAINED.get(name) or name.split("`")[1]
+        for arm, cell in zip(names(arms[1:]), told, strict=True):
+            of = [row for row in cells if row["arm"] == arm and _what(row) == wanted]
+            means = (fmean(float(row[key]) for row in of) for key in ("efficiency", "deadlock"))
+            assert "/".join(f"{mean:.2f}" for mean in means) == cell, (name, arm)
+
+
+def _what(row: dict[str, str]) -> str:
+    if row["first"] == row["second"]:
+        return "self"
+    return "seeds" if row["second"].isdigit() else row["second"]
