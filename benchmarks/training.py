@@ -40,7 +40,7 @@ from inspect_dining.table import Rules
 from inspect_dining.table import play as play_scripted
 from inspect_dining.table.moves import READINGS
 from inspect_dining.training.learn import scoring
-from inspect_dining.training.learn.art_trajectories import views
+from inspect_dining.training.learn.art.trajectories import views
 from inspect_dining.training.learn.objective import Group, Pair, pairs, sampled
 from inspect_dining.training.learn.scoring import PackedRows, PlainRows
 from inspect_dining.training.learn.tree import batches, pack

@@ -24,8 +24,8 @@ from inspect_dining.table.record import Record
 from inspect_dining.table.rules import episode_seed
 from inspect_dining.training.__main__ import main
 from inspect_dining.training.keep.run_directory import RunDir
-from inspect_dining.training.learn import art_child
-from inspect_dining.training.learn.art_trajectories import step_of
+from inspect_dining.training.learn.art import child as art_child
+from inspect_dining.training.learn.art.trajectories import step_of
 from inspect_dining.training.learn.objective import Group, group_means, pairs
 from inspect_dining.training.play import loading
 from inspect_dining.training.play.rollouts import Dinner, Play

@@ -9,13 +9,13 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Rules, episode_seed
 from inspect_dining.training.keep.run_directory import Row, RunDir
-from inspect_dining.training.learn import central
-from inspect_dining.training.learn.central import Central, check
 from inspect_dining.training.learn.choices import Choices
-from inspect_dining.training.learn.counterfactual import action_values, generalised
-from inspect_dining.training.learn.critic import Critic
+from inspect_dining.training.learn.credit import central
+from inspect_dining.training.learn.credit.central import Central, check
+from inspect_dining.training.learn.credit.counterfactual import action_values, generalised
+from inspect_dining.training.learn.credit.critic import Critic
+from inspect_dining.training.learn.credit.rounds import play_again
 from inspect_dining.training.learn.objective import Group, group_means
-from inspect_dining.training.learn.rounds import play_again
 from inspect_dining.training.learn.scoring import PlainRows
 from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe

@@ -18,8 +18,8 @@ from inspect_dining.table import Record, Rules, Table, replay
 from inspect_dining.table.moves import ACTS, READINGS
 from inspect_dining.table.rules import Release, Ties, tie_winner
 from inspect_dining.table.table import end_round, move
-from inspect_dining.training.learn.counterfactual import action_values, counterfactual, generalised
-from inspect_dining.training.learn.rounds import ACTIONS, Floats, Ints, Tables, play_again
+from inspect_dining.training.learn.credit.counterfactual import action_values, counterfactual, generalised
+from inspect_dining.training.learn.credit.rounds import ACTIONS, Floats, Ints, Tables, play_again
 from tests.training.test_rounds import as_arrays, game, row
 
 RULES = st.builds(

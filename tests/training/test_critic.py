@@ -5,8 +5,8 @@ import torch
 
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Record, Rules, episode_seed, play
-from inspect_dining.training.learn.critic import Critic, explained
-from inspect_dining.training.learn.rounds import Played, play_again
+from inspect_dining.training.learn.credit.critic import Critic, explained
+from inspect_dining.training.learn.credit.rounds import Played, play_again
 
 
 def games(count: int, first: int = 0) -> list[tuple[Played, list[float]]]:

@@ -13,8 +13,8 @@ from transformers import PreTrainedModel
 from inspect_dining.errors import BadInput
 from inspect_dining.training.__main__ import main
 from inspect_dining.training.keep.run_directory import Row, RunDir
-from inspect_dining.training.learn import art_learner
-from inspect_dining.training.learn.art_learner import check, differences, take_up
+from inspect_dining.training.learn.art import learner as art_learner
+from inspect_dining.training.learn.art.learner import check, differences, take_up
 from inspect_dining.training.play import loading, vllm_actor
 from inspect_dining.training.recipe import Recipe, Stage
 from inspect_dining.training.run import Run

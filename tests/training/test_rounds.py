@@ -13,7 +13,7 @@ from inspect_dining.table import Action, Game, Record, Rules, Table, replay
 from inspect_dining.table.moves import READINGS
 from inspect_dining.table.rules import Order, Release, Ties
 from inspect_dining.table.table import FREE as NOBODY
-from inspect_dining.training.learn.rounds import FREE, LEFT, RIGHT, Tables, play_again
+from inspect_dining.training.learn.credit.rounds import FREE, LEFT, RIGHT, Tables, play_again
 
 RULES = st.builds(
     Rules,

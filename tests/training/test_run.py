@@ -23,7 +23,7 @@ from inspect_dining.table import Record
 from inspect_dining.training.keep import checkpoints
 from inspect_dining.training.keep.checkpoints import weights_hash
 from inspect_dining.training.keep.run_directory import Row, RunDir
-from inspect_dining.training.learn.credit import Credited
+from inspect_dining.training.learn.credit.sources import Credited
 from inspect_dining.training.learn.objective import Group
 from inspect_dining.training.play.loading import load
 from inspect_dining.training.recipe import TINY, Recipe, Stage, checked

@@ -15,7 +15,7 @@ from inspect_dining.scorers.terms import Terms
 from inspect_dining.table import Rules
 from inspect_dining.training.alarms import OFF_LIMIT, Alarm, alarms
 from inspect_dining.training.held_out import rewarded
-from inspect_dining.training.learn.credit import GroupMean
+from inspect_dining.training.learn.credit.sources import GroupMean
 from inspect_dining.training.learn.objective import Group, pairs
 from inspect_dining.training.learn.updates import Update, Updater
 from inspect_dining.training.play.loading import dinner, load, with_adapters

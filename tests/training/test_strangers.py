@@ -15,13 +15,13 @@ from inspect_dining.table.moves import ACTS, NO_CALL, Reading
 from inspect_dining.table.reflection import reflect_reading, reflect_view
 from inspect_dining.training import engines
 from inspect_dining.training.keep.run_directory import Row, RunDir
-from inspect_dining.training.learn.central import Central
 from inspect_dining.training.learn.choices import Choices
-from inspect_dining.training.learn.counterfactual import action_values
-from inspect_dining.training.learn.critic import Critic
+from inspect_dining.training.learn.credit.central import Central
+from inspect_dining.training.learn.credit.counterfactual import action_values
+from inspect_dining.training.learn.credit.critic import Critic
+from inspect_dining.training.learn.credit.rounds import ACTIONS, play_again
 from inspect_dining.training.learn.diversity import apart, first_replies
 from inspect_dining.training.learn.objective import Group, flat, group_means, pairs
-from inspect_dining.training.learn.rounds import ACTIONS, play_again
 from inspect_dining.training.learn.scoring import PlainRows
 from inspect_dining.training.play.loading import dinner, load
 from inspect_dining.training.play.rollouts import PAST, Dinner, Play

@@ -12,8 +12,8 @@ from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table.game import play
 from inspect_dining.table.rules import Order, Rules
 from inspect_dining.table.strategies import seat_of
-from inspect_dining.training.learn.art_child import Step
-from inspect_dining.training.learn.art_trajectories import step_of, views
+from inspect_dining.training.learn.art.child import Step
+from inspect_dining.training.learn.art.trajectories import step_of, views
 from inspect_dining.training.learn.objective import Group, group_means, pairs
 from inspect_dining.training.play.policy import Reply
 from inspect_dining.training.play.rollouts import Dinner, Episode, Play, Said

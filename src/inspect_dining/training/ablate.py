@@ -21,10 +21,10 @@ from statistics import fmean
 
 from rich import box
 from rich.table import Table
-from scipy import stats
 
 from inspect_dining.errors import BadInput
 from inspect_dining.files import write, write_folder, writing
+from inspect_dining.statistics import mean_interval
 from inspect_dining.training.recipe import TINY, Recipe, Stage, load
 
 PROPOSALS = ("reward", "best", "curriculum")
@@ -192,7 +192,7 @@ def _refuse_another(job: Job) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over seeds with its 95% interval (Student's t); no interval from one seed."""
+    """A mean over seeds with half of its 95% t interval; NaN from one seed, and where no two seeds differ."""
 
     mean: float
     half: float
@@ -203,10 +203,8 @@ class Mean:
 
 def mean_of(values: Sequence[float]) -> Mean:
     """The mean of the seeds' values."""
-    if len(values) < 2:
-        return Mean(fmean(values), nan)
-    half = float(stats.sem(values) * stats.t.ppf(0.975, len(values) - 1))
-    return Mean(fmean(values), half)
+    found = mean_interval(values)
+    return Mean(fmean(values), nan if found.interval is None else (found.interval.high - found.interval.low) / 2)
 
 
 def rows(found: Mapping[str, Sequence[Mapping[str, object]]]) -> Iterator[tuple[str, int, str, dict[str, Mean]]]:

@@ -8,10 +8,11 @@ from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships n
 from transformers import PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
-from inspect_dining.training.learn import art_learner, central
-from inspect_dining.training.learn.central import Central
-from inspect_dining.training.learn.credit import Credit, GroupMean
-from inspect_dining.training.learn.critic import Critic
+from inspect_dining.training.learn.art import learner as art_learner
+from inspect_dining.training.learn.credit import central
+from inspect_dining.training.learn.credit.central import Central
+from inspect_dining.training.learn.credit.critic import Critic
+from inspect_dining.training.learn.credit.sources import Credit, GroupMean
 from inspect_dining.training.learn.scoring import choose_rows
 from inspect_dining.training.learn.torch_learner import TorchLearner
 from inspect_dining.training.play import sharding, strangers, vllm_actor

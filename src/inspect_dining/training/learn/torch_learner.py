@@ -8,7 +8,7 @@ from accelerate.utils import gather_object  # type: ignore[import-untyped]  # as
 
 from inspect_dining.training.keep.run_directory import Row
 from inspect_dining.training.learn.choices import Choices
-from inspect_dining.training.learn.credit import Credit
+from inspect_dining.training.learn.credit.sources import Credit
 from inspect_dining.training.learn.diversity import Apart, apart, first_replies
 from inspect_dining.training.learn.exploration import Explore
 from inspect_dining.training.learn.objective import flat, pairs, sampled

@@ -26,9 +26,9 @@ from inspect_dining.errors import BadInput
 from inspect_dining.files import write
 from inspect_dining.training.keep.checkpoints import save
 from inspect_dining.training.keep.run_directory import Row
-from inspect_dining.training.learn import art_child
-from inspect_dining.training.learn.art_child import Setup
-from inspect_dining.training.learn.art_trajectories import step_of
+from inspect_dining.training.learn.art import child as art_child
+from inspect_dining.training.learn.art.child import Setup
+from inspect_dining.training.learn.art.trajectories import step_of
 from inspect_dining.training.learn.objective import Group, pairs
 from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.protocols import LearnerState, Lesson

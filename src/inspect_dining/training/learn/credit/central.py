@@ -17,11 +17,11 @@ from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.table.record import Record
 from inspect_dining.table.reflection import SIDES
 from inspect_dining.training.learn.choices import Choices
-from inspect_dining.training.learn.counterfactual import check_rules, counterfactual, generalised
-from inspect_dining.training.learn.credit import Credited
-from inspect_dining.training.learn.critic import Critic, explained
+from inspect_dining.training.learn.credit.counterfactual import check_rules, counterfactual, generalised
+from inspect_dining.training.learn.credit.critic import Critic, explained
+from inspect_dining.training.learn.credit.rounds import ACTIONS, Floats, Played, play_again
+from inspect_dining.training.learn.credit.sources import Credited
 from inspect_dining.training.learn.objective import Advantages, Group, group_means
-from inspect_dining.training.learn.rounds import ACTIONS, Floats, Played, play_again
 from inspect_dining.training.learn.scoring import Rows
 from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.play.rollouts import Episode

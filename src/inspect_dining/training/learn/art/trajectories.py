@@ -24,7 +24,7 @@ from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table.game import retrace
 from inspect_dining.table.record import Record
 from inspect_dining.table.view import View
-from inspect_dining.training.learn.art_child import Message, Step, Trajectory, Turn
+from inspect_dining.training.learn.art.child import Message, Step, Trajectory, Turn
 from inspect_dining.training.learn.objective import Group, advantages
 from inspect_dining.training.play.rollouts import TOOLS, Episode, Said
 from inspect_dining.training.recipe import Recipe

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from inspect_dining.table.rules import Rules
-from inspect_dining.training.learn.rounds import FREE, LEFT, RIGHT, Floats, Ints, Played, Tables
+from inspect_dining.training.learn.credit.rounds import FREE, LEFT, RIGHT, Floats, Ints, Played, Tables
 
 SEATS = 21
 """Features of a seat."""

@@ -25,7 +25,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.table.rules import Rules
-from inspect_dining.training.learn.rounds import (
+from inspect_dining.training.learn.credit.rounds import (
     ACTIONS,
     IDLE,
     Floats,
