@@ -8,19 +8,19 @@ note, as is everything that was left out.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspect_dining.analysis.inputs.episodes import Episode, Player, Run, Status, Usage
+from inspect_dining.analysis.inputs.episodes import Episode, Run, Status, Usage
+from inspect_dining.analysis.inputs.headers import add_unplanned, read_run, size_of
 from inspect_dining.analysis.inputs.stored import checked, stored
-from inspect_dining.border import MOST_SEATS, check_size, count, finite, plain, public
+from inspect_dining.border import check_size, count, finite, plain
 from inspect_dining.errors import BadInput
 from inspect_dining.table.record import RECORD, replay
-from inspect_dining.table.rules import NAMES, Rules
+from inspect_dining.table.rules import Rules
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -31,23 +31,6 @@ __all__ = ["RECORD", "Collection", "games", "read", "records"]
 
 _UNREAD = {"events", "events_data", "messages", "attachments", "output", "timelines", "choices", "sandbox"}
 """The fields of a sample that are not needed here, and make up nearly all of it."""
-_GAMES = {"n", "episodes", "seed", "players"}
-"""Task arguments that say which games are played."""
-_REWARD = {"shaping", "weights", "throughput", "variance"}
-"""Task arguments that say how they are rewarded."""
-_RULES = {"rounds", *NAMES}
-"""Task arguments that stand in the record's rules."""
-_SAMPLING = (
-    "temperature", "top_p", "top_k", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens", "extra_body",
-    "frequency_penalty", "presence_penalty", "logit_bias", "stop_seqs", "system_message", "reasoning_mode", "verbosity",
-)  # fmt: skip
-"""Generation settings that change what a model does."""
-_CONNECTION = {"host", "port", "base_url", "api_key", "timeout"}
-"""Model arguments that say where a model is, not what it is."""
-_MOST_EPOCHS = 1_000
-DEFAULT_PROMPT = "default"
-_STRATEGY = re.compile(r"[a-z_]{1,40}")
-"""How prompt strategies are named; files have a dot or other letters."""
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}|\b[0-9a-f]{9,}\b")
 
 
@@ -106,7 +89,7 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
     runs: list[Run] = []
     episodes: list[Episode] = []
     for log, place in latest.values():
-        run = _run(log, place)
+        run = read_run(log, place)
         found: list[Episode] = []
         strangers = repeated = 0
         seen: set[tuple[str, int]] = set()
@@ -123,7 +106,7 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
             else:
                 seen.add((episode.sample, episode.epoch))
                 found.append(episode)
-        run = _planned(run, log, found)
+        run = add_unplanned(run, log, found)
         found = [replace(episode, run=run) for episode in found]
         if not found and not _ours(log.eval.task):
             notes.append(
@@ -173,7 +156,7 @@ def games(log: "str | Path | EvalLog", sample: str | None = None, epoch: int | N
         known += ids
         if sample is not None and sample not in ids:
             continue
-        run = _run(header, header.location)
+        run = read_run(header, header.location)
         for one in samples(header, _UNREAD, notes, only=sample):
             episode = None if isinstance(one, Unread) else _episode(run, one)
             if episode is None:
@@ -200,120 +183,6 @@ def _short(place: str) -> str:
     return plain(place.rsplit("/", 1)[-1])
 
 
-def _run(log: "EvalLog", place: str) -> Run:
-    about, arguments = log.eval, log.eval.task_args
-    epochs = min(about.config.epochs or 1, _MOST_EPOCHS)
-    sizes: dict[int, int] = {}
-    for name in about.dataset.sample_ids or []:
-        size = _size(str(name))
-        if size is not None:
-            sizes[size] = sizes.get(size, 0) + epochs
-    metadata = about.metadata or {}
-    hashes = metadata.get("prompt", "unknown")
-    prompt = plain(str(arguments.get("prompt") or DEFAULT_PROMPT).rsplit("/", 1)[-1])
-    told = {
-        k: v
-        for k, v in sorted(arguments.items())
-        if k not in _GAMES | _REWARD | _RULES | {"philosopher", "prompt"} and (k, v) != ("failures", "error")
-    }
-    setup = {
-        **{plain(k): public(k, v) for k, v in told.items()},
-        "prompt": _prompt(prompt, hashes),
-        "version": plain(about.task_version),
-    }
-    if about.solver is not None:
-        setup["solver"] = plain(f"{about.solver} {public('', about.solver_args_passed or '')}".strip())
-    settings = {plain(k): public(k, v) for k, v in about.model_args.items() if k not in _CONNECTION}
-    config = log.plan.config.merge(about.model_generate_config)
-    settings |= {
-        k: public(k, v) for k, v in config if k in _SAMPLING and v is not None and (k, v) != ("max_tokens", 2048)
-    }
-    if arguments.get("philosopher"):
-        settings["philosopher"] = plain(arguments["philosopher"])
-    return Run(
-        log=plain(place, None),
-        player=_player(log, settings),
-        models={**dict(_roles(log)), "": _with_settings(plain(about.model), settings)},
-        setup=tuple(setup.items()),
-        rewarding=_rewarding(log),
-        sizes=sizes,
-        rules=_rules(log, sizes),
-        finished=log.status != "started",
-        task_id=about.task_id,
-        created=plain(about.created),
-        prompt=prompt,
-    )
-
-
-def _prompt(name: str, hashes: object) -> str:
-    """A prompt as runs share it: its hash, with the name of its strategy before it.
-
-    A file's name is left out, since another file may hold the same prompt.
-    """
-    told = plain(", ".join(sorted(set(map(str, hashes)))) if isinstance(hashes, list) else hashes)
-    return f"{name} {told}" if name != DEFAULT_PROMPT and _STRATEGY.fullmatch(name) else told
-
-
-def _planned(run: Run, log: "EvalLog", found: Sequence[Episode]) -> Run:
-    """A run with the games in its plan that its log does not name: all of them, where the ids say nothing of size.
-
-    So it holds for every log and size that planned = scored + cut + errored + not played (see `episodes.Account`).
-    """
-    epochs = min(log.eval.config.epochs or 1, _MOST_EPOCHS)
-    named = {plain(name) for name in log.eval.dataset.sample_ids or [] if _size(str(name)) is not None}
-    more = Counter(e.n for e in found if e.sample not in named or e.epoch > epochs)
-    sizes = {n: run.sizes.get(n, 0) + more[n] for n in sorted({*run.sizes, *more})}
-    return replace(run, sizes=sizes)
-
-
-def _player(log: "EvalLog", settings: Mapping[str, str]) -> Player:
-    """What a run evaluates; a mixed table is one player of its own, named after all who share it."""
-    roles, names = dict(_roles(log)), log.eval.task_args.get("players")
-    if not names:
-        return Player(plain(log.eval.model), tuple(roles.items()), tuple(settings.items()))
-    shared = names.split(",") if isinstance(names, str) else map(str, names)
-    usual = _with_settings(plain(log.eval.model), settings)
-    return Player(" & ".join(sorted({roles.get(name.strip(), usual) for name in shared})))
-
-
-def _with_settings(model: str, settings: Mapping[str, str]) -> str:
-    told = ", ".join(f"{name}={value}" for name, value in settings.items())
-    return f"{model} ({told})" if told else model
-
-
-def _rewarding(log: "EvalLog") -> dict[str, object]:
-    """The arguments of the scorer `reward`, whoever named it, else those of the task."""
-    given = [one.options or {} for one in log.eval.scorers or [] if one.name.rsplit("/", 1)[-1] == "reward"]
-    named = given[-1] if given else log.eval.task_args
-    return {name: value for name, value in named.items() if name in _REWARD}
-
-
-def _roles(log: "EvalLog") -> Iterator[tuple[str, str]]:
-    for role, bound in sorted((log.eval.model_roles or {}).items()):
-        for config in bound if isinstance(bound, list) else [bound]:
-            set_values = {k: v for k, v in config.config if k in _SAMPLING and v is not None}
-            told = {**config.args, **set_values}
-            notes = [f"{plain(k)}={public(k, v)}" for k, v in told.items() if k not in _CONNECTION]
-            yield plain(role), plain(config.model) + (f" ({', '.join(notes)})" if notes else "")
-
-
-def _rules(log: "EvalLog", sizes: Iterable[int]) -> dict[int, Rules]:
-    """The rules of each size, for games that left no record; none where the task's arguments are not ours."""
-    options = {name: value for name, value in log.eval.task_args.items() if name in _RULES and value is not None}
-    if isinstance(options.get("faults"), list):
-        options["faults"] = ",".join(map(str, options["faults"]))
-    try:
-        check_size(None, options.get("rounds"))
-        return {n: Rules(n, **options) for n in sizes}
-    except (ValueError, TypeError):
-        return {}
-
-
-def _size(sample: str) -> int | None:
-    match = re.match(r"n(\d{1,9})-", sample)
-    return int(match[1]) if match and 2 <= int(match[1]) <= MOST_SEATS else None
-
-
 def _episode(run: Run, sample: "EvalSample") -> Episode | None:
     """The episode of a sample, or None where the sample is no dinner."""
     data = stored(sample)
@@ -323,12 +192,12 @@ def _episode(run: Run, sample: "EvalSample") -> Episode | None:
     except ValueError as error:
         reason = plain(error)
     name = str(sample.id)
-    rules = record.rules if record else _stated(sample.metadata.get("rules")) or run.rules.get(_size(name) or 0)
+    rules = record.rules if record else _stated(sample.metadata.get("rules")) or run.rules.get(size_of(name) or 0)
     if rules is None:
         return None
-    if record is not None and _size(name) not in (None, rules.n):
-        record, reason = None, f"its record is of a table of {rules.n}, and its id is of one of {_size(name)}"
-        rules = replace(rules, n=_size(name) or rules.n)
+    if record is not None and size_of(name) not in (None, rules.n):
+        record, reason = None, f"its record is of a table of {rules.n}, and its id is of one of {size_of(name)}"
+        rules = replace(rules, n=size_of(name) or rules.n)
     cancelled = sample.error is not None and sample.error.message.startswith("CancelledError")
     if record is None or sample.invalidation is not None or (sample.error is not None and not cancelled):
         status = Status.ERRORED
@@ -366,7 +235,7 @@ def _episode(run: Run, sample: "EvalSample") -> Episode | None:
 
 def _unread(run: Run, sample: "Unread") -> Episode | None:
     """The episode of a sample that is there and cannot be read, or None where its rules are not known."""
-    rules = run.rules.get(_size(sample.id) or 0)
+    rules = run.rules.get(size_of(sample.id) or 0)
     if rules is None:
         return None
     return Episode(

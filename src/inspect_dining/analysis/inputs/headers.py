@@ -1,0 +1,153 @@
+"""From the header of a log to the run it is of: who plays, which games are planned, under which rules and reward."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from inspect_dining.analysis.inputs.episodes import Episode, Player, Run
+from inspect_dining.border import MOST_SEATS, check_size, plain, public
+from inspect_dining.table.rules import NAMES, Rules
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+
+_GAMES = {"n", "episodes", "seed", "players"}
+"""Task arguments that say which games are played."""
+_REWARD = {"shaping", "weights", "throughput", "variance"}
+"""Task arguments that say how they are rewarded."""
+_RULES = {"rounds", *NAMES}
+"""Task arguments that stand in the record's rules."""
+_SAMPLING = (
+    "temperature", "top_p", "top_k", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens", "extra_body",
+    "frequency_penalty", "presence_penalty", "logit_bias", "stop_seqs", "system_message", "reasoning_mode", "verbosity",
+)  # fmt: skip
+"""Generation settings that change what a model does."""
+_CONNECTION = {"host", "port", "base_url", "api_key", "timeout"}
+"""Model arguments that say where a model is, not what it is."""
+_MOST_EPOCHS = 1_000
+DEFAULT_PROMPT = "default"
+_STRATEGY = re.compile(r"[a-z_]{1,40}")
+"""How prompt strategies are named; files have a dot or other letters."""
+
+
+def read_run(log: "EvalLog", place: str) -> Run:
+    """The run that a log is of, from the log's header.
+
+    Args:
+        log: The log, without its samples if need be.
+        place: Where it is.
+    """
+    about, arguments = log.eval, log.eval.task_args
+    epochs = min(about.config.epochs or 1, _MOST_EPOCHS)
+    sizes: dict[int, int] = {}
+    for name in about.dataset.sample_ids or []:
+        size = size_of(str(name))
+        if size is not None:
+            sizes[size] = sizes.get(size, 0) + epochs
+    metadata = about.metadata or {}
+    hashes = metadata.get("prompt", "unknown")
+    prompt = plain(str(arguments.get("prompt") or DEFAULT_PROMPT).rsplit("/", 1)[-1])
+    told = {
+        k: v
+        for k, v in sorted(arguments.items())
+        if k not in _GAMES | _REWARD | _RULES | {"philosopher", "prompt"} and (k, v) != ("failures", "error")
+    }
+    setup = {
+        **{plain(k): public(k, v) for k, v in told.items()},
+        "prompt": _name_prompt(prompt, hashes),
+        "version": plain(about.task_version),
+    }
+    if about.solver is not None:
+        setup["solver"] = plain(f"{about.solver} {public('', about.solver_args_passed or '')}".strip())
+    settings = {plain(k): public(k, v) for k, v in about.model_args.items() if k not in _CONNECTION}
+    config = log.plan.config.merge(about.model_generate_config)
+    settings |= {
+        k: public(k, v) for k, v in config if k in _SAMPLING and v is not None and (k, v) != ("max_tokens", 2048)
+    }
+    if arguments.get("philosopher"):
+        settings["philosopher"] = plain(arguments["philosopher"])
+    return Run(
+        log=plain(place, None),
+        player=_player(log, settings),
+        models={**dict(_roles(log)), "": _with_settings(plain(about.model), settings)},
+        setup=tuple(setup.items()),
+        rewarding=_rewarding(log),
+        sizes=sizes,
+        rules=_rules(log, sizes),
+        finished=log.status != "started",
+        task_id=about.task_id,
+        created=plain(about.created),
+        prompt=prompt,
+    )
+
+
+def _name_prompt(name: str, hashes: object) -> str:
+    """A prompt as runs share it: its hash, with the name of its strategy before it.
+
+    A file's name is left out, since another file may hold the same prompt.
+    """
+    told = plain(", ".join(sorted(set(map(str, hashes)))) if isinstance(hashes, list) else hashes)
+    return f"{name} {told}" if name != DEFAULT_PROMPT and _STRATEGY.fullmatch(name) else told
+
+
+def add_unplanned(run: Run, log: "EvalLog", found: Sequence[Episode]) -> Run:
+    """A run with the games in its plan that its log does not name: all of them, where the ids say nothing of size.
+
+    So it holds for every log and size that planned = scored + cut + errored + not played (see `episodes.Account`).
+    """
+    epochs = min(log.eval.config.epochs or 1, _MOST_EPOCHS)
+    named = {plain(name) for name in log.eval.dataset.sample_ids or [] if size_of(str(name)) is not None}
+    more = Counter(e.n for e in found if e.sample not in named or e.epoch > epochs)
+    sizes = {n: run.sizes.get(n, 0) + more[n] for n in sorted({*run.sizes, *more})}
+    return replace(run, sizes=sizes)
+
+
+def _player(log: "EvalLog", settings: Mapping[str, str]) -> Player:
+    """What a run evaluates; a mixed table is one player of its own, named after all who share it."""
+    roles, names = dict(_roles(log)), log.eval.task_args.get("players")
+    if not names:
+        return Player(plain(log.eval.model), tuple(roles.items()), tuple(settings.items()))
+    shared = names.split(",") if isinstance(names, str) else map(str, names)
+    usual = _with_settings(plain(log.eval.model), settings)
+    return Player(" & ".join(sorted({roles.get(name.strip(), usual) for name in shared})))
+
+
+def _with_settings(model: str, settings: Mapping[str, str]) -> str:
+    told = ", ".join(f"{name}={value}" for name, value in settings.items())
+    return f"{model} ({told})" if told else model
+
+
+def _rewarding(log: "EvalLog") -> dict[str, object]:
+    """The arguments of the scorer `reward`, whoever named it, else those of the task."""
+    given = [one.options or {} for one in log.eval.scorers or [] if one.name.rsplit("/", 1)[-1] == "reward"]
+    named = given[-1] if given else log.eval.task_args
+    return {name: value for name, value in named.items() if name in _REWARD}
+
+
+def _roles(log: "EvalLog") -> Iterator[tuple[str, str]]:
+    for role, bound in sorted((log.eval.model_roles or {}).items()):
+        for config in bound if isinstance(bound, list) else [bound]:
+            set_values = {k: v for k, v in config.config if k in _SAMPLING and v is not None}
+            told = {**config.args, **set_values}
+            notes = [f"{plain(k)}={public(k, v)}" for k, v in told.items() if k not in _CONNECTION]
+            yield plain(role), plain(config.model) + (f" ({', '.join(notes)})" if notes else "")
+
+
+def _rules(log: "EvalLog", sizes: Iterable[int]) -> dict[int, Rules]:
+    """The rules of each size, for games that left no record; none where the task's arguments are not ours."""
+    options = {name: value for name, value in log.eval.task_args.items() if name in _RULES and value is not None}
+    if isinstance(options.get("faults"), list):
+        options["faults"] = ",".join(map(str, options["faults"]))
+    try:
+        check_size(None, options.get("rounds"))
+        return {n: Rules(n, **options) for n in sizes}
+    except (ValueError, TypeError):
+        return {}
+
+
+def size_of(sample: str) -> int | None:
+    """The number of seats that a sample id states; None where it states none that a table can have."""
+    match = re.match(r"n(\d{1,9})-", sample)
+    return int(match[1]) if match and 2 <= int(match[1]) <= MOST_SEATS else None
