@@ -80,6 +80,13 @@ VERB_USES: list[tuple[str, str]] = [
     ("compare . --shaping papr", "Did you mean paper?"),
     ("compare . --ladder -1", "-1 is not in the range"),
     ("compare . --ladder 99999999", "is not in the range"),
+    # export
+    ("export -o games.csv", "No logs were given"),
+    ("export nowhere -o games.csv", "nowhere does not exist"),
+    ("export .", "Missing option '-o'"),
+    ("export . -o games.xlsx", "must end in .csv or .parquet"),
+    ("export . -o nowhere/games.csv", "there is no folder nowhere"),
+    ("export . -o games.csv --by round", "'round' is not one of"),
     # report
     ("report", "No logs were given"),
     ("report nowhere", "nowhere does not exist"),

@@ -21,6 +21,8 @@ MOST_NUMBER = 1e15
 MOST_BYTES = 64 * 2**20
 """Bytes of one file that is read as a whole."""
 _NESTING = 32
+_FORMULA = frozenset("=+-@|")
+"""What a formula begins with, in some spreadsheet."""
 _BLANKS = "\u00a0\u3000"
 """Blanks besides the usual one that names are written with; all others are shown by their code."""
 _SECRET = re.compile(
@@ -45,6 +47,11 @@ def plain(text: object, most: int | None = MOST_NAME) -> str:
     if whole.isascii() and whole.isprintable():
         return whole
     return "".join(char if char.isprintable() or char in _BLANKS else _escaped(char) for char in whole)
+
+
+def cell(value: object) -> object:
+    """A value for a CSV file: a text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value.lstrip()[:1] in _FORMULA else value
 
 
 def _written(value: object) -> str:

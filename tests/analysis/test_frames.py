@@ -1,16 +1,20 @@
 """Tidy data frames of games, and how a comparison shows itself in a notebook."""
 
+import csv
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 from inspect_ai.log import write_eval_log
 
 from inspect_dining import frame
 from inspect_dining.analysis import compare, read
+from inspect_dining.cli.main import main
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import SCORES
-from inspect_dining.table import Rules
+from inspect_dining.table import Rules, replay
 from tests.analysis.made import log, run, sample
 
 RULES = Rules(n=3, rounds=8)
@@ -42,6 +46,38 @@ def test_a_row_is_a_game_a_seat_or_a_turn_with_the_ten_scores_of_its_game(logs: 
     assert turns["ate"].sum() == seats["seat_meals"].sum() == games["meals"].sum()
     assert games["efficiency"].isna().sum() == 1, "a game without a record has no score, and no 0"
     assert set(games["status"]) == {"scored", "errored"}
+
+
+def test_a_table_of_games_has_every_seat_and_the_prompt_also_as_a_file(logs: Path, tmp_path: Path) -> None:
+    episodes = {(e.run.player.model, e.sample): e for e in read([logs]).episodes}
+    for name in ("games.csv", "games.parquet"):
+        done = CliRunner().invoke(main, ["export", str(logs), "-o", str(tmp_path / name)])
+        assert done.exit_code == 0, done.output
+        assert "has 7 rows, one for each game" in done.output
+    table = pd.read_csv(tmp_path / "games.csv", converters={"roles": str, "settings": str})
+    pd.testing.assert_frame_equal(table, pd.read_parquet(tmp_path / "games.parquet"), check_dtype=False)
+    assert set(table["prompt"]) == {dict(e.run.setup)["prompt"] for e in episodes.values()}
+    for row in table.to_dict("records"):
+        record = episodes[row["model"], row["sample"]].record
+        meals = [row[f"meals_seat_{seat}"] for seat in range(3)]
+        if record is None:
+            assert all(pd.isna(meal) for meal in meals)
+        else:
+            assert meals == list(replay(record)[-1].after.meals)
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+cmd|' /C calc'!A0", "-2", "@SUM(A1)", " =1", "|x"])
+def test_no_name_is_a_formula_in_any_csv(name: str, tmp_path: Path) -> None:
+    """A spreadsheet runs what begins like a formula."""
+    write_eval_log(run(name, "odd_even", RULES, 3), tmp_path / "one.eval")
+    CliRunner().invoke(main, ["export", str(tmp_path), "-o", str(tmp_path / "games.csv")])
+    assert (
+        CliRunner().invoke(main, ["compare", str(tmp_path), "--ladder", "0", "-o", str(tmp_path / "c.csv")]).exit_code
+        == 0
+    )
+    cells = [cell for file in ("games.csv", "c.csv") for row in csv.reader((tmp_path / file).open()) for cell in row]
+    assert f"'{name}" in cells
+    assert name not in cells
 
 
 def test_several_logs_make_one_frame_and_an_unknown_row_is_refused(logs: Path) -> None:

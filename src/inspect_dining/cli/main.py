@@ -23,6 +23,7 @@ VERBS = {
     "crossplay": Verb("inspect_dining.cli.crossplay", "crossplay_command", "Who can dine with whom?"),
     "compare": Verb("inspect_dining.cli.compare", "compare", "Compare models over their logs."),
     "talk": Verb("inspect_dining.cli.talk", "talk_command", "What talk costs and gains beside silent play."),
+    "export": Verb("inspect_dining.cli.export", "export_command", "Write games as one table: CSV or parquet."),
     "report": Verb("inspect_dining.cli.report", "report", "Write one HTML file about some logs."),
     "replay": Verb("inspect_dining.cli.replay", "replay", "Show a game round by round."),
     "plan": Verb("inspect_dining.cli.plan", "plan_command", "How many episodes, calls, tokens, and at what cost."),

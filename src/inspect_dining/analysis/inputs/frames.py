@@ -24,15 +24,18 @@ Row = Mapping[str, object]
 def frame(logs: "str | Path | EvalLog | Sequence[str | Path | EvalLog]", by: By = "game") -> "pd.DataFrame":
     """A tidy data frame of the games of some logs.
 
-    Every row names its game (`log`, `model`, `n`, `rounds`, `sample`, `epoch`), what became of it (`status`, `ended`,
-    `played` rounds, `meals` of the whole table) and its ten scores, which are missing where the game is not scored.
-    Games without a record are rows by game only.
+    Every row names its player (`model`, `roles` with a model of their own, `settings`, `prompt` as its hash) and its
+    game (`log`, `n`, `rounds`, `sample`, `epoch`), what became of it (`status`, `ended`, `played` rounds, `meals` of
+    the whole table) and its ten scores, which are missing where the game is not scored. Games without a record are rows
+    by game only.
 
     Args:
         logs: Log files, folders of them, or logs in memory; one or several.
-        by: `game`: a row for each game, with `tokens`. `seat`: a row for each seat of each game, with `seat`, the
-            `model` of that seat, `seat_meals`, `seat_lost_turns` and `seat_tokens`. `turn`: a row for each turn, with
-            `seat`, `round`, `reading`, `action`, `outcome`, `ate`, and `left` and `right`, the forks then held.
+        by: `game`: a row for each game, with `tokens` and, for every seat i, `meals_seat_i`, `lost_turns_seat_i` and
+            `tokens_seat_i`, which are missing where the table has no such seat. `seat`: a row for each seat of each
+            game, with `seat`, the `model` of that seat, `seat_meals`, `seat_lost_turns` and `seat_tokens`. `turn`: a
+            row for each turn, with `seat`, `round`, `reading`, `action`, `outcome`, `ate`, and `left` and `right`, the
+            forks then held.
 
     Raises:
         BadInput: `by` is none of these, or there is no dinner in the logs.
@@ -53,6 +56,9 @@ def _common(episode: Episode) -> dict[str, object]:
     return {
         "log": episode.run.log.rsplit("/", 1)[-1],
         "model": episode.run.player.model,
+        "roles": _joined(episode.run.player.roles),
+        "settings": _joined(episode.run.player.settings),
+        "prompt": dict(episode.run.setup).get("prompt"),
         "n": episode.n,
         "rounds": episode.rules.rounds,
         "sample": episode.sample,
@@ -65,22 +71,37 @@ def _common(episode: Episode) -> dict[str, object]:
     }
 
 
+def _joined(pairs: Sequence[tuple[str, str]]) -> str:
+    return "; ".join(f"{name}={value}" for name, value in pairs)
+
+
 def _games(episode: Episode) -> Iterator[Row]:
-    yield {**_common(episode), "tokens": episode.usage.tokens}
+    about = {number: _seat(episode, number) for number in range(episode.n)} if episode.record is not None else {}
+    kinds = ("meals", "lost_turns", "tokens")
+    by_seat = {f"{kind}_seat_{number}": row[f"seat_{kind}"] for kind in kinds for number, row in about.items()}
+    yield {**_common(episode), "tokens": episode.usage.tokens, **by_seat}
+
+
+def _seat(episode: Episode, number: int) -> Row:
+    assert episode.record is not None
+    rounds = replay(episode.record)
+    return {
+        "seat_meals": rounds[-1].after.meals[number] if rounds else 0,
+        "seat_lost_turns": sum(round.turns[number].outcome is Outcome.LOST for round in rounds),
+        "seat_tokens": episode.usage.seats[number] if episode.usage.seats else None,
+    }
 
 
 def _seats(episode: Episode) -> Iterator[Row]:
     if episode.record is None:
         return
-    common, rounds, roles = _common(episode), replay(episode.record), dict(episode.run.player.roles)
+    common, roles = _common(episode), dict(episode.run.player.roles)
     for seat in range(episode.n):
         yield {
             **common,
             "seat": seat,
             "model": roles.get(f"seat_{seat}", common["model"]),
-            "seat_meals": rounds[-1].after.meals[seat] if rounds else 0,
-            "seat_lost_turns": sum(round.turns[seat].outcome is Outcome.LOST for round in rounds),
-            "seat_tokens": episode.usage.seats[seat] if episode.usage.seats else None,
+            **_seat(episode, seat),
         }
 
 

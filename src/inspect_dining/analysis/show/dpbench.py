@@ -12,6 +12,7 @@ from rich.text import Text
 from inspect_dining.analysis.comparison.dpbench import METRICS, Contrast, Summary
 from inspect_dining.analysis.show.formatting import estimate, interval, number, p_value
 from inspect_dining.analysis.show.plots import COLOURS, MARKERS, style, svg
+from inspect_dining.border import cell
 from inspect_dining.statistics import Estimate
 
 _NOTE = (
@@ -92,14 +93,9 @@ def cells_csv(summaries: Sequence[Summary]) -> str:
             values += _cells(one.reported[metric.name])
             scored = one.proven if metric.name in ("deadlock", "time_to_deadlock") else not one.cell.row
             values += _cells(one.corrected[metric.name]) if scored else ["", "", ""]
-        names = [_plain(text) for text in (one.cell.condition, one.cell.model, one.cell.version)]
+        names = [cell(text) for text in (one.cell.condition, one.cell.model, one.cell.version)]
         writer.writerow([*names, one.episodes, "" if one.phantoms is None else one.phantoms, *values])
     return file.getvalue()
-
-
-def _plain(text: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
 def _cells(value: Estimate) -> list[str]:

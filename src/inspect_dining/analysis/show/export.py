@@ -15,6 +15,7 @@ from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
 from inspect_dining.analysis.show.tables import PANELS, cost, heading, legend, named, pairing, test_name
+from inspect_dining.border import cell
 from inspect_dining.crossplay.tables import plain
 from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.statistics import LEVEL, Estimate, Interval
@@ -102,14 +103,15 @@ def to_csv(found: Comparison) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for section in found.sections:
-        setup = "; ".join(f"{name}={value}" for name, value in section.setup)
+        setup = cell("; ".join(f"{name}={value}" for name, value in section.setup))
         for row in (*section.rows, *section.ladder):
-            label = row.label if row.counts is not None else f"scripted {row.label}"
+            label = cell(row.label if row.counts is not None else f"scripted {row.label}")
             for line in _lines(row):
                 writer.writerow((section.n, setup, label, "", *line, "", "", ""))
         for contrast in section.contrasts:
             writer.writerows(
-                (section.n, setup, contrast.second.label, contrast.first.label, *line) for line in _tests(contrast)
+                (section.n, setup, cell(contrast.second.label), cell(contrast.first.label), *line)
+                for line in _tests(contrast)
             )
     return file.getvalue()
 
