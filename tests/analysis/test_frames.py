@@ -54,7 +54,8 @@ def test_a_table_of_games_has_every_seat_and_the_prompt_also_as_a_file(logs: Pat
         done = CliRunner().invoke(main, ["export", str(logs), "-o", str(tmp_path / name)])
         assert done.exit_code == 0, done.output
         assert "has 7 rows, one for each game" in done.output
-    table = pd.read_csv(tmp_path / "games.csv", converters={"roles": str, "settings": str})
+    table = pd.read_csv(tmp_path / "games.csv", dtype={"roles": "str", "settings": "str"})
+    table = table.fillna({"roles": "", "settings": ""})
     pd.testing.assert_frame_equal(table, pd.read_parquet(tmp_path / "games.parquet"), check_dtype=False)
     assert set(table["prompt"]) == {dict(e.run.setup)["prompt"] for e in episodes.values()}
     for row in table.to_dict("records"):
