@@ -13,7 +13,7 @@ from statistics import fmean
 
 from inspect_dining.crossplay.seatings import Host, Seated, play_scripted, seating
 from inspect_dining.scorers.terms import Terms, terms
-from inspect_dining.statistics import Estimate, mean_interval, share_interval
+from inspect_dining.statistics import Estimate, estimate, share_interval
 from inspect_dining.table.rules import Rules, sample_id
 
 Pair = tuple[str, str]
@@ -206,13 +206,13 @@ def _cell(pair: Pair, played: Sequence[Played]) -> Cell:
         plays=len(played),
         efficiency=_estimate(_by_game(played, lambda one: one.terms.efficiency)),
         deadlock=share_interval(round(sum(locked.values())), len(locked)) if once else _estimate(locked),
-        meals={player: mean_interval(list(_meals(played, player).values()), least=0) for player in dict.fromkeys(pair)},
+        meals={player: estimate(list(_meals(played, player).values()), least=0) for player in dict.fromkeys(pair)},
         splits=_splits(played),
     )
 
 
 def _estimate(values: ByGame) -> Estimate:
-    return mean_interval(list(values.values()), least=0, most=1)
+    return estimate(list(values.values()), least=0, most=1)
 
 
 def _by_game(played: Iterable[Played], value: Value) -> dict[str, float]:
@@ -244,7 +244,7 @@ def _splits(played: Sequence[Played]) -> tuple[Split, ...]:
 
 def _difference(first: ByGame, second: ByGame) -> Estimate:
     """The mean of the second less the first over the games that both have."""
-    return mean_interval([second[game] - first[game] for game in first if game in second])
+    return estimate([second[game] - first[game] for game in first if game in second])
 
 
 def _mixing(pair: Pair, tables: Mapping[Pair, Sequence[Played]]) -> Mixing:
@@ -284,7 +284,7 @@ def _regrets(players: Sequence[str], eaten: Mapping[Pair, ByGame]) -> Iterable[R
                 for best, half in zip(chosen, reversed(halves), strict=True)
                 for game in half
             ]
-            yield Regret(player, partner, _best(responses, shared), mean_interval(left))
+            yield Regret(player, partner, _best(responses, shared), estimate(left))
 
 
 def _best(responses: Mapping[str, ByGame], games: Sequence[str]) -> str:

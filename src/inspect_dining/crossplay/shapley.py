@@ -10,7 +10,7 @@ from math import factorial
 
 from inspect_dining.crossplay.seatings import Host, Seated, play_scripted
 from inspect_dining.scorers.terms import terms
-from inspect_dining.statistics import Estimate, mean_interval
+from inspect_dining.statistics import Estimate, estimate
 from inspect_dining.table.rules import Coin, Rules, sample_id
 
 MOST_PLAYERS = 8
@@ -55,7 +55,7 @@ def shapley_values(
         worth = {some: next(worths) for some in coalitions}
         for place, player in enumerate(players):
             values[player].append(_value(place, len(players), worth))
-    return {player: mean_interval(some) for player, some in values.items()}
+    return {player: estimate(some) for player, some in values.items()}
 
 
 def _drawn(game: str, n: int, coalition: Sequence[int], players: Sequence[str]) -> tuple[str, ...]:

@@ -9,14 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.crossplay.matrix import Cell, Matrix
-from inspect_dining.statistics import Estimate
+from inspect_dining.statistics import FEWEST, Estimate
 
 NONE = "-"
 """Stands where nothing was played."""
 LEGEND = (
-    "The game is the unit; intervals are 95% (Wilson's for deadlock, t for the rest). Loss is self-play less "
-    "cross-play, deadlocks and meals are the mixed table's less the pure tables', all game by game. For the regret the "
-    "best response is chosen on one half of the games and compared on the other, both ways."
+    "The game is the unit; intervals are 95%: Wilson's for deadlock, t widened for skew for the rest, none below "
+    f"{FEWEST} games, where it would not hold. Loss is self-play minus cross-play; deadlocks and meals are the "
+    "mixed table's minus the pure tables', all game by game. For the regret the best response is chosen on one half of "
+    "the games and compared on the other, both ways."
 )
 """What the numbers are, in a few sentences."""
 

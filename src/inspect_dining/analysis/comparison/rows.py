@@ -9,7 +9,7 @@ from inspect_dining.audit.ladder import games, players_on
 from inspect_dining.scorers.catalogue import FAULT_SCORES, SCORES, compute_scores, estimate_score
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
-from inspect_dining.statistics import Estimate, estimate, mean_interval
+from inspect_dining.statistics import Estimate, estimate
 from inspect_dining.table.moves import LOST, READINGS, Action, Kind
 from inspect_dining.table.rules import Rules
 
@@ -117,11 +117,10 @@ def beside_faults(played: Sequence[Terms]) -> BesideFaults | None:
     begun = [one.starved for one in found if one.begun is not None]
     return BesideFaults(
         scores={
-            name: mean_interval([value for value in some if value is not None], least=0)
-            for name, some in values.items()
+            name: estimate([value for value in some if value is not None], least=0) for name, some in values.items()
         },
         starved=[
-            mean_interval([s[place][0] / s[place][1] for s in begun if place < len(s) and s[place][1]], least=0, most=1)
+            estimate([s[place][0] / s[place][1] for s in begun if place < len(s) and s[place][1]], least=0, most=1)
             for place in range(max(map(len, begun), default=0))
         ],
     )
