@@ -2,7 +2,8 @@
 
 import pytest
 
-from inspect_dining.philosophers.reading import read
+from inspect_dining.philosophers.reading import Stop, read, reply_from_text
+from inspect_dining.philosophers.rescue import rescued
 from inspect_dining.table.moves import Action, Kind, Reading
 from tests.philosophers.replies import CALLS, HERMES, in_text, of
 
@@ -121,3 +122,17 @@ def test_a_call_of_no_such_tool_or_with_an_argument_is_not_rescued(call: str) ->
     for empty, argument in (("{}", '{"a": 1}'), ("()", "(1)"), ("></invoke>", "><parameter>1</parameter></invoke>")):
         if empty in call:
             assert in_text(call.replace(empty, argument)) == Reading(Kind.NO_CALL)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"name":"eat"}', '{"name": "eat", "arguments": {}}', '{"name":"eat","arguments":"{}"}', '{"name":"eat"
+        '{"name":"eat","arguments":null}', '{"name":"functions.eat"}', '{"name":"eat","arguments":{"x":1}}', '{"tool":"eat"}',
+        '"eat"', '{"name":"eat","name":"think"}', '{"name":"pick-up-left"}', "{}", "",
+    ],
+)  # fmt: skip
+def test_between_tags_a_call_is_the_same_in_an_evaluation_and_in_training(body: str) -> None:
+    """An evaluation rescues it from text; a checkpoint and training make it native."""
+    text = f"<tool_call>\n{body}\n</tool_call>"
+    assert rescued(text) is read(reply_from_text(text, Stop.FINISHED)).action

@@ -15,7 +15,7 @@ OpenAI, Anthropic and Gemini, as models write them out when they miss the native
 
 import re
 
-from inspect_dining.philosophers.calls import Call, bare, canonical, wrapped_call
+from inspect_dining.philosophers.calls import Call, bare, canonical, plain_call, wrapped_call
 from inspect_dining.table.moves import Action
 
 _LONGEST_CALL = 1000
@@ -125,7 +125,8 @@ def _marked(block: str) -> Call | None:
     for opening, closing in _TAGS:
         if block.startswith(opening):
             body = block[len(opening) :].strip().removesuffix(closing).strip()
-            call = wrapped_call(body) or _matched(body, (_MARKED[0], _UNMARKED[0]))
+            # Between tags, as in a checkpoint's reply, a name alone is a call and no mention.
+            call = wrapped_call(body) or plain_call(body) or _matched(body, (_MARKED[0], _UNMARKED[0]))
             if call is not None:
                 return call
     return _matched(block, _MARKED)
