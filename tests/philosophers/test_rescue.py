@@ -127,9 +127,9 @@ def test_a_call_of_no_such_tool_or_with_an_argument_is_not_rescued(call: str) ->
 @pytest.mark.parametrize(
     "body",
     [
-        '{"name":"eat"}', '{"name": "eat", "arguments": {}}', '{"name":"eat","arguments":"{}"}', '{"tool":"eat"}', "{}", "",
+        '{"name":"eat"}', '{"name": "eat", "arguments": {}}', '{"name":"eat","arguments":"{}"}', '{"tool":"eat"}',
         '{"name":"eat","parameters":{}}', '{"name":"eat","arguments":null}', '{"name":"functions.eat"}', '"eat"',
-        '{"name":"eat","arguments":{"x":1}}', '{"name":"eat","name":"think"}', '{"name":"pick-up-left"}',
+        '{"name":"eat","arguments":{"x":1}}', '{"name":"eat","name":"think"}', '{"name":"pick-up-left"}', "{}", "",
     ],
 )  # fmt: skip
 def test_between_tags_a_call_is_the_same_in_an_evaluation_and_in_training(body: str) -> None:
