@@ -220,7 +220,7 @@ def summary(cells: Sequence[Cell]) -> list[str]:
 
 
 def price(cells: Sequence[Cell]) -> list[str]:
-    """For every arm self-play less cross-play with the other seeds, and its paired difference to `plain`."""
+    """For every arm self-play minus cross-play with the other seeds, and its paired difference to `plain`."""
     lost = {
         arm: {s: own - by_seed(cells, arm, "seeds", "efficiency")[s] for s, own in alone.items()}
         for arm in ARMS
@@ -229,7 +229,7 @@ def price(cells: Sequence[Cell]) -> list[str]:
     lines = []
     for arm, of in lost.items():
         apart = [mean_interval([of[s] - lost[other][s] for s in of]) for other in ("plain",) if other != arm]
-        text = f"self-play less cross-play: {arm} {fmean(of.values()):+.3f}"
+        text = f"self-play minus cross-play: {arm} {fmean(of.values()):+.3f}"
         for one in apart:
             if one.mean is not None and one.interval is not None:
                 text += f" (to plain {one.mean:+.3f}, {one.interval.low:+.3f} to {one.interval.high:+.3f})"

@@ -121,7 +121,7 @@ def test_latex_escapes_what_latex_would_read_and_every_table_is_whole(found: Com
 def test_a_row_of_the_latex_contrasts_reads_back_as_the_contrast(found: Comparison) -> None:
     contrast = next(c for c in found.sections[0].contrasts if c.means is not None)
     rows = [cells(line) for line in to_latex(found).splitlines() if line.startswith("efficiency &")]
-    (row,) = (row for row in rows if row[1] == f"{contrast.second.letter} less {contrast.first.letter}")
+    (row,) = (row for row in rows if row[1] == f"{contrast.second.letter} - {contrast.first.letter}")
     assert contrast.means is not None
     assert contrast.interval is not None
     assert row[2] == "paired t"

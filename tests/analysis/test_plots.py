@@ -42,7 +42,7 @@ def test_every_model_and_size_is_in_every_figure() -> None:
             assert f"<!-- {text} -->" in words
     forest = forest_figure(found)
     assert forest is not None
-    assert forest.count("<!-- B less A -->") == 2
+    assert forest.count("<!-- B - A -->") == 2
     assert "scripted random player" in deadlock_figure(found)
 
 

@@ -47,7 +47,7 @@ def test_compare_prints_tables(logs: Path) -> None:
     assert result.exit_code == 0
     assert "A dining/odd_even" in result.output
     assert "scripted, 5 games each" in result.output
-    assert "B less A" in result.output
+    assert "B - A" in result.output
 
 
 @pytest.mark.parametrize(("form", "start"), [("--json", "{"), ("--csv", "n,setup"), ("--latex", "% Needs")])

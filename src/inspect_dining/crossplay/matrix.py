@@ -80,9 +80,9 @@ class Mixing:
 
     Attributes:
         players: The two players.
-        loss: Mean efficiency of their two pure tables less that of the mixed one (self-play less cross-play).
-        deadlocks: Share of deadlocks at the mixed table less the mean share at the pure ones.
-        meals: For each player the meals of one of its seats at the mixed table less those at its own (who pays).
+        loss: Mean efficiency of their two pure tables less that of the mixed one (self-play minus cross-play).
+        deadlocks: Share of deadlocks at the mixed table minus the mean share at the pure ones.
+        meals: For each player the meals of one of its seats at the mixed table minus those at its own (who pays).
     """
 
     players: Pair
@@ -99,7 +99,7 @@ class Regret:
         player: The player.
         partner: Whom it plays with.
         best: The player that comes to the highest mean with that partner (the partner's own table among them).
-        regret: Efficiency with the best response less that with the player. The response is chosen on one half of the
+        regret: Efficiency with the best response minus that with the player. The response is chosen on one half of the
             games and the difference taken on the other, both ways, so that the choice does not flatter it.
     """
 
@@ -243,7 +243,7 @@ def _splits(played: Sequence[Played]) -> tuple[Split, ...]:
 
 
 def _difference(first: ByGame, second: ByGame) -> Estimate:
-    """The mean of the second less the first over the games that both have."""
+    """The mean of the second minus the first over the games that both have."""
     return estimate([second[game] - first[game] for game in first if game in second])
 
 

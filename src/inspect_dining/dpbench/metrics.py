@@ -53,7 +53,7 @@ class Outcome:
 
     @property
     def fairness(self) -> float:
-        """1 less the Gini coefficient of meals, scaled so that 0 is one philosopher eating everything."""
+        """1 minus the Gini coefficient of meals, scaled so that 0 is one philosopher eating everything."""
         return gini_fairness(self.meals, self.zero_fairness)
 
     @property

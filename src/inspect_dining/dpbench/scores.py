@@ -136,7 +136,7 @@ def meals_per_timestep() -> Scorer:
 @scorer(metrics=[per_condition(least=0, most=1)])
 def gini_fairness() -> Scorer:
     """DPBench's fairness: 1 - G n / (n - 1); of nothing eaten 0, or 1 as in dpbench 0.2.1."""
-    return _scorer(lambda r, o: o.fairness, lambda r, o: f"1 less the scaled Gini coefficient = {o.fairness:.4f}.")
+    return _scorer(lambda r, o: o.fairness, lambda r, o: f"1 minus the scaled Gini coefficient = {o.fairness:.4f}.")
 
 
 @scorer(metrics=[per_condition(least=0)])

@@ -189,7 +189,7 @@ def share_interval(successes: int, total: int, level: float = LEVEL) -> Estimate
 
 
 def newcombe(successes1: int, total1: int, successes2: int, total2: int, level: float = LEVEL) -> Interval | None:
-    """Newcombe's interval for the difference of two shares, the second less the first (his method 10, 1998).
+    """Newcombe's interval for the difference of two shares, the second minus the first (his method 10, 1998).
 
     It is built from the two Wilson intervals and holds where none or all succeeded.
 
@@ -216,7 +216,7 @@ def paired_newcombe(both: int, first: int, second: int, neither: int, level: flo
         level: The confidence level.
 
     Returns:
-        The interval of the second share less the first, or None without a game.
+        The interval of the second share minus the first, or None without a game.
     """
     total = both + first + second + neither
     one, other = share_interval(both + first, total, level), share_interval(both + second, total, level)

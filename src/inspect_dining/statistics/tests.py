@@ -15,11 +15,11 @@ BOSCHLOO_MOST = 40_000
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """A t-test of two means, the second less the first.
+    """A t-test of two means, the second minus the first.
 
     Attributes:
         name: `Welch` for different games, `paired t` for the same.
-        difference: Mean of the second group less mean of the first.
+        difference: Mean of the second group minus mean of the first.
         interval: Its interval by the same test.
         t: The test statistic.
         df: Its degrees of freedom.

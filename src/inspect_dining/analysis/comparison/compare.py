@@ -304,7 +304,7 @@ def _untested(contrasts: Sequence[Contrast]) -> list[str]:
     found: dict[str, dict[str, None]] = {}
     for one in contrasts:
         if one.why:
-            found.setdefault(one.why, {})[f"{one.outcome} {one.second.letter} less {one.first.letter}"] = None
+            found.setdefault(one.why, {})[f"{one.outcome} {one.second.letter} - {one.first.letter}"] = None
     return [f"No t-test would hold ({why}): {', '.join(which)}" for why, which in found.items()]
 
 

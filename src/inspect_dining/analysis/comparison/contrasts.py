@@ -40,7 +40,7 @@ Games = Mapping[Hashable, float]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One outcome of two models at one table size, the second less the first.
+    """One outcome of two models at one table size, the second minus the first.
 
     Attributes:
         first: The first model.
@@ -48,7 +48,7 @@ class Contrast:
         outcome: The score.
         primary: Whether it is the primary outcome.
         pairs: In how many games the two are paired; 0 where they played different games.
-        difference: Mean of the second less mean of the first, over the pairs if paired; None where one has no episode.
+        difference: Mean of the second minus mean of the first, over the pairs if paired; None where one has no episode.
         interval: Its interval: Newcombe's for shares, else that of the t-test; None where none holds.
         means: The t-test (Welch's or paired) with Hedges' g, or None where it is undefined or does not hold.
         exact: The exact test (Boschloo's, Fisher's, McNemar's), for shares of games that are played once.

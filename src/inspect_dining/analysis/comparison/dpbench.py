@@ -78,7 +78,7 @@ class Contrast:
         condition: The condition.
         first: The first cell's model and version.
         second: The second's.
-        difference: Its rate less that of the first.
+        difference: Its rate minus that of the first.
         interval: Newcombe's interval.
         test: The exact test.
         p: Its p-value, adjusted by Holm over all contrasts.

@@ -199,7 +199,7 @@ def _latex_contrasts(section: Section, primary: str) -> str:
     rows += [
         [
             one.outcome,
-            f"{one.second.letter} less {one.first.letter}",
+            f"{one.second.letter} - {one.first.letter}",
             test_name(one) or "none",
             formatting.number(one.difference),
             formatting.interval(one.interval),

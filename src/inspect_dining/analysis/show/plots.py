@@ -144,7 +144,7 @@ def _legend(figure: "Figure", axes: "Axes") -> None:
 
 
 def _bars(of: Sequence[Estimate], complement: bool = False) -> tuple[list[float], list[list[float]]]:
-    """Means, and how far their intervals reach down and up; 1 less both where the complement is wanted."""
+    """Means, and how far their intervals reach down and up; 1 minus both where the complement is wanted."""
     means, down, up = [], [], []
     for one in of:
         mean = one.mean or 0.0
@@ -336,7 +336,7 @@ def forest_figure(found: Comparison) -> str | None:
                 va="center",
                 fontsize=8,
             )
-        names = [line if isinstance(line, str) else f"{line.second.letter} less {line.first.letter}" for line in lines]
+        names = [line if isinstance(line, str) else f"{line.second.letter} - {line.first.letter}" for line in lines]
         left.set_yticks(list(heights), names)
         for label, line in zip(left.get_yticklabels(), lines, strict=True):
             label.set_fontweight("bold" if isinstance(line, str) else "normal")

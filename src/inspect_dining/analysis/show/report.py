@@ -240,7 +240,7 @@ def _contrasts(found: Comparison) -> list[str]:
         html.picture(
             forest,
             f"Differences in {found.primary} between all pairs of models, with intervals, and Hedges' g.",
-            f"{found.primary}, the primary outcome: the second model less the first with 95% intervals, and Hedges' g. "
+            f"{found.primary}, the primary outcome: second model minus first, with 95% intervals and Hedges' g. "
             "Grey strokes: the smallest difference that so many episodes find with 80% power. p-values by Holm over "
             "all pairs and sizes.",
         )
@@ -251,7 +251,7 @@ def _contrasts(found: Comparison) -> list[str]:
             rows = [_contrast(contrast) for contrast in mine if not same(contrast)]
             note = alike_note(mine)
             caption = f"{title}: {what}." + (f" Left out: {note}." if note else "")
-            head = ["outcome", "second less first", "difference", "Hedges' g", "p", "p (Holm)", "detectable"]
+            head = ["outcome", "second minus first", "difference", "Hedges' g", "p", "p (Holm)", "detectable"]
             parts += [html.table(head, rows, caption, texts=(1,))] if rows else [text("p", caption, class_="small")]
     return parts
 
@@ -259,7 +259,7 @@ def _contrasts(found: Comparison) -> list[str]:
 def _contrast(contrast: Contrast) -> list[str]:
     return [
         contrast.outcome,
-        f"{contrast.second.letter} less {contrast.first.letter}",
+        f"{contrast.second.letter} - {contrast.first.letter}",
         f"{formatting.number(contrast.difference)} {formatting.interval(contrast.interval)}",
         effect(contrast),
         formatting.p_value(contrast.p) + ("" if contrast.exact is None else f" ({contrast.exact.name})"),

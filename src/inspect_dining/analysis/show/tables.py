@@ -62,7 +62,7 @@ def pairing(contrasts: Sequence[Contrast]) -> str:
     """Which contrasts are paired by game, how the games correlate, and what that changes, a sentence each."""
     told = []
     for one in contrasts:
-        pair = f"{one.outcome} {one.second.letter} less {one.first.letter}"
+        pair = f"{one.outcome} {one.second.letter} - {one.first.letter}"
         if not one.pairs:
             told.append(f"{pair}: different games, unpaired.")
             continue
@@ -217,7 +217,7 @@ def _contrasts(title: str, contrasts: Sequence[Contrast]) -> Group:
     for contrast in told:
         table.add_row(
             contrast.outcome,
-            f"{contrast.second.letter} less {contrast.first.letter}",
+            f"{contrast.second.letter} - {contrast.first.letter}",
             f"{formatting.number(contrast.difference)} {formatting.interval(contrast.interval)}",
             effect(contrast),
             formatting.p_value(contrast.p),

@@ -80,7 +80,7 @@ class Pair:
 
 
 def advantages(group: Group, spread: bool = False) -> list[float]:
-    """Each episode's reward less the mean of the others'.
+    """Each episode's reward minus the mean of the others'.
 
     Args:
         group: The group, of two episodes or more.

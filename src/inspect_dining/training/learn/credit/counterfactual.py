@@ -140,7 +140,7 @@ def generalised(played: Played, rewards: Sequence[float], value: Value, decay: f
         played: The rounds.
         rewards: The reward of each game.
         value: V.
-        decay: Lambda: at 1 the reward less V, at 0 the next V less V.
+        decay: Lambda: at 1 the reward minus V, at 0 the next V minus V.
 
     Returns:
         R x n.

@@ -48,7 +48,7 @@ class Credit(Protocol):
 
 
 class GroupMean:
-    """The published source: an episode's reward less the mean of the others of its group, for all of its turns."""
+    """The published source: an episode's reward minus the mean of the others of its group, for all of its turns."""
 
     def __init__(self, spread: bool = False) -> None:
         """Takes whether advantages are divided by the group's standard deviation."""
