@@ -1,5 +1,6 @@
 """The pages on scoring and on comparing print what their commands print, and state what is so."""
 
+import csv
 import doctest
 import importlib.util
 import os
@@ -115,3 +116,16 @@ def test_the_rows_of_coverage_come_out_again() -> None:
         if (row["player"], row["noise"], row["epochs"], row["games"]) == ("odd_even", "0.1", "1", "30")
     }
     assert found == pytest.approx(kept, abs=1e-3)
+
+
+def test_the_table_of_todays_reward_is_made_of_its_rows() -> None:
+    with (DOCS / "data" / "gini-welfare.csv").open(encoding="utf-8") as file:
+        rows = {(row["recipe"], row["n"], row["play"]): row for row in csv.DictReader(file)}
+    page = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    for n in ("5", "7", "10", "15", "20"):
+        cells = [
+            " / ".join(f"{float(rows[recipe, n, play][key]):.2f}" for key in ("deadlock", "efficiency", "fed"))
+            for recipe in ("quick", "critic")
+            for play in ("sampled", "greedy")
+        ]
+        assert f"| {n} | {' | '.join(cells)} |" in page
