@@ -187,6 +187,8 @@ def test_a_run_with_its_own_server_is_killed_and_goes_on(python: str, model: Pat
     child.wait()
     log = run.path / "vllm.log"
     assert_gone(log)
+    seal = run.seal()
+    resumed = seal["step"] if seal else 0
 
     again = ["--resume", f"--vllm-python={python}", f"--vllm-args={QUICK}"]
     subprocess.run([*training, *again], check=True, timeout=WITHIN_S)
@@ -196,7 +198,9 @@ def test_a_run_with_its_own_server_is_killed_and_goes_on(python: str, model: Pat
     for row in rows:
         assert row["probe_off"] < 1e-3
         assert row["off"] < 1e-3
-    moved = [row["probe_moved"] for row in rows[1:2]] + [row["probe_moved"] for row in rows[3:]]
+    # A server's first adapter has none before it from which it could have moved.
+    moved = [row["probe_moved"] for row in rows if row["step"] not in (0, resumed)]
+    assert len(moved) >= 2
     assert min(moved) > 10 * max(row["probe_off"] for row in rows)
     assert run.best.is_dir()
     assert not (run.path / "adapters").exists()
