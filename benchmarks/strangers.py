@@ -32,6 +32,7 @@ from inspect_dining.table.rules import Coin, Rules, episode_seed, sample_id
 from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.play.loading import dinner, load
 from inspect_dining.training.play.rollouts import Play
+from inspect_dining.training.play.strangers import split_seats
 from inspect_dining.training.recipe import Recipe
 from inspect_dining.training.recipe import load as load_recipe
 from inspect_dining.training.run import Run
@@ -147,12 +148,8 @@ def play_cells(out: Path, arm: str, seeds: Sequence[int], games: int, steps: int
 
 
 def _mirrored(game: str) -> frozenset[int]:
-    """The seats that see a game in the mirror: each by a coin, drawn until there are some on both sides."""
-    coin = Coin("reflection", game)
-    while True:
-        seats = frozenset(seat for seat in range(RULES.n) if coin.random() < 0.5)
-        if 0 < len(seats) < RULES.n:
-            return seats
+    """The seats that see a game in the mirror."""
+    return split_seats(Coin("reflection", game), RULES.n)
 
 
 def _of_matrix(matrix: Matrix, arm: str, names: dict[str, str], steps: int) -> Iterable[Cell]:
@@ -221,18 +218,19 @@ def summary(cells: Sequence[Cell]) -> list[str]:
 
 def price(cells: Sequence[Cell]) -> list[str]:
     """For every arm self-play minus cross-play with the other seeds, and its paired difference to `plain`."""
-    lost = {
-        arm: {s: own - by_seed(cells, arm, "seeds", "efficiency")[s] for s, own in alone.items()}
-        for arm in ARMS
-        if (alone := by_seed(cells, arm, "self", "efficiency")) and by_seed(cells, arm, "seeds", "efficiency")
-    }
+    lost = {}
+    for arm in ARMS:
+        alone, others = (by_seed(cells, arm, kind, "efficiency") for kind in ("self", "seeds"))
+        lost[arm] = {seed: own - others[seed] for seed, own in alone.items() if seed in others}
     lines = []
     for arm, of in lost.items():
-        apart = [mean_interval([of[s] - lost[other][s] for s in of]) for other in ("plain",) if other != arm]
+        if not of:
+            continue
         text = f"self-play minus cross-play: {arm} {fmean(of.values()):+.3f}"
-        for one in apart:
-            if one.mean is not None and one.interval is not None:
-                text += f" (to plain {one.mean:+.3f}, {one.interval.low:+.3f} to {one.interval.high:+.3f})"
+        if arm != "plain":
+            apart = mean_interval([value - lost["plain"][seed] for seed, value in of.items() if seed in lost["plain"]])
+            if apart.mean is not None and apart.interval is not None:
+                text += f" (to plain {apart.mean:+.3f}, {apart.interval.low:+.3f} to {apart.interval.high:+.3f})"
         lines.append(text)
     return lines
 

@@ -80,7 +80,7 @@ def test_inspect_finds_the_task_the_solver_and_the_provider_by_name(tmp_path: Pa
         model="dining/silent",
         task_args={"n": 2, "episodes": 1, "rounds": 3},
         log_dir=str(tmp_path),
-        display="log",
+        display="none",
     )
     assert log.status == "success"
     assert log.eval.task_registry_name == "inspect_dining/philosophers"

@@ -52,14 +52,14 @@ def evaluate(folder: Path, buffer: int | None) -> None:
         model=f"dining/{PLAYER}",
         log_dir=str(folder),
         log_buffer=buffer,
-        display="log",
+        display="none",
         max_samples=3,
     )
 
 
 def retry(log: str, folder: Path) -> None:
     """Completes a run that was killed, as `inspect eval-retry` does."""
-    eval_retry(log, log_dir=str(folder), display="log")
+    eval_retry(log, log_dir=str(folder), display="none")
 
 
 def killed_after(seconds: float, work: Callable[[], object]) -> bool:

@@ -17,7 +17,7 @@ from tests.providers.server import Failing, Fault, ModelServer, player, refusal
 from tests.providers.wires import ChatCompletions
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "paper_table.py"
-SMALL = ("--n", "3", "--episodes", "2", "--rounds", "3", "--display", "log", "--retries", "0")
+SMALL = ("--n", "3", "--episodes", "2", "--rounds", "3", "--display", "none", "--retries", "0")
 Play = Callable[..., Result]
 
 
@@ -53,13 +53,13 @@ def written(folder: Path) -> dict[str, bytes]:
 def test_a_dry_run_counts_first_and_a_second_one_plays_nothing(play: Play, tmp_path: Path) -> None:
     """A table that starts anew each time never gets done."""
     folder = tmp_path / "table-dry-run"
-    first = play("--dry-run", "--n", "3,4", "--rounds", "3", "--display", "log")
+    first = play("--dry-run", "--n", "3,4", "--rounds", "3", "--display", "none")
     assert first.exit_code == 0, first.output
     assert first.stdout.startswith("3 models, 6 games, at most 63 model calls,\nless those that lie in ")
     assert set(logs(folder)) == {"dining/odd_even", "dining/left_first", "dining/silent"}
     assert all(log.status == "success" and log.eval.dataset.samples == 2 for log in logs(folder).values())
     before = written(folder)
-    again = play("--dry-run", "--n", "3,4", "--rounds", "3", "--display", "log")
+    again = play("--dry-run", "--n", "3,4", "--rounds", "3", "--display", "none")
     assert again.exit_code == 0, again.output
     assert written(folder) == before
     assert not (tmp_path / "table").exists()
@@ -164,7 +164,7 @@ def test_what_cannot_be_played_is_a_sentence_before_any_game(
     play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], sentence: str
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    done = play(*arguments, "--display", "log")
+    done = play(*arguments, "--display", "none")
     assert done.exit_code == 1
     assert sentence in done.stderr
     assert not (tmp_path / "table").exists()

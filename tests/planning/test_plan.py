@@ -66,7 +66,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         ("other", Task(dataset=[Sample(input="?")], solver=generate()), model(usage, "!")),
     ):
         folder = tmp_path_factory.mktemp(name)
-        (log,) = eval(task, model=who, log_dir=str(folder), display="log", log_realtime=False)
+        (log,) = eval(task, model=who, log_dir=str(folder), display="none", log_realtime=False)
         assert log.status == "success"
         places[name] = log.location
     return places

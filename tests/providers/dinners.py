@@ -90,7 +90,7 @@ def dine(
         model=model,
         model_roles=dict(roles or {}),
         log_dir=str(folder),
-        display="log",
+        display="none",
         log_realtime=False,
         **options,
     )[0]

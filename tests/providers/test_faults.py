@@ -182,10 +182,10 @@ def test_eval_retry_completes_a_run_to_the_records_of_an_undisturbed_one(
         fail_on_error=fail_on_error,
         max_samples=1,
         log_dir=str(tmp_path),
-        display="log",
+        display="none",
     )[0]
     assert (broken.status == "error") is fail_on_error
-    mended = read_eval_log(eval_retry(broken, log_dir=str(tmp_path), display="log")[0].location)
+    mended = read_eval_log(eval_retry(broken, log_dir=str(tmp_path), display="none")[0].location)
     assert mended.status == "success"
     assert [record(one) for one in samples(mended)] == [undisturbed(one, rules, "odd_even") for one in samples(mended)]
     whole = dine(connect(serve(player("odd_even"))), rules, tmp_path, episodes=2)

@@ -189,7 +189,7 @@ def _handed_on(folder: Path, episodes: int) -> list[str]:
         task(RULES, episodes),
         model=get_model("handed/m", memoize=False),
         log_dir=str(folder),
-        display="log",
+        display="none",
         log_realtime=False,
         fail_on_error=False,
         max_samples=1,

@@ -6,7 +6,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput, ge
 from inspect_ai.scorer import Score
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from inspect_dining.scorers.graded import graded_consistency, told_freely
+from inspect_dining.scorers.graded import free_messages, graded_consistency
 from inspect_dining.table import Record, Rules, View, play
 from tests.analysis.made import log, sample
 from tests.solvers.harness import counted
@@ -56,7 +56,7 @@ def scored(record: Record, models: dict[str, Model]) -> Score:
 
 def test_free_text_is_read_once_a_message_and_compared_with_what_was_done() -> None:
     record = play(TALK, "left_first", 3, talkers=talker)
-    told = told_freely(record)
+    told = free_messages(record)
     assert {message for message, _ in told} == {WORDS[0], WORDS[1]}, "the scripted form is the exact reader's"
     asked: list[str] = []
     found = scored(record, {"grader": grader(asked)})

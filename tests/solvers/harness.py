@@ -101,7 +101,7 @@ def run_all(
     task: Task | list[Task], model: str | Model | list[str | Model], log_dir: Path, **more: object
 ) -> list[EvalLog]:
     """Runs tasks against models and gives their logs."""
-    options: Mapping[str, object] = {"display": "log", "log_dir": str(log_dir), **more}
+    options: Mapping[str, object] = {"display": "none", "log_dir": str(log_dir), **more}
     return eval(task, model=model, **options)  # type: ignore[arg-type]  # options are eval's own, by name
 
 

@@ -91,7 +91,7 @@ def test_one_seed_gives_one_record_however_the_calls_are_scheduled(tmp_path: Pat
     if not elsewhere:
         return
     command = [sys.executable, "-m", "inspect_ai", "eval", "inspect_dining/philosophers", "--model", "dining/random"]
-    arguments = ["-Tn=4", "-Tepisodes=3", "-Trounds=8", "-Tseed=7", "--display", "log"]
+    arguments = ["-Tn=4", "-Tepisodes=3", "-Trounds=8", "-Tseed=7", "--display", "none"]
     folder = tmp_path / "elsewhere"
     subprocess.run(
         [*command, *arguments, "--log-dir", str(folder)],
@@ -184,7 +184,7 @@ def test_a_retried_run_gives_the_records_of_an_undisturbed_one(tmp_path: Path) -
     assert record_of(samples(failed)[0]).ended == "cut: error (RuntimeError)"
     assert len(record_of(samples(failed)[0]).rounds) == 1
     Fragile.broken = False
-    retried = eval_retry(failed, log_dir=str(tmp_path), display="log")[0]
+    retried = eval_retry(failed, log_dir=str(tmp_path), display="none")[0]
     assert records_of(retried) == records_of(run(task, "fragile/model", tmp_path))
 
 

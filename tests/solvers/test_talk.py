@@ -28,7 +28,7 @@ def test_talkers_play_under_inspect_the_game_they_play_without(tmp_path: Path) -
         task_with(philosophers(n=4, episodes=1, rounds=6, **options), model=get_model(f"dining/{name}"))  # type: ignore[arg-type]
         for name, options in PROTOCOLS
     ]
-    logs = eval(tasks, display="log", log_dir=str(tmp_path))
+    logs = eval(tasks, display="none", log_dir=str(tmp_path))
     for (name, options), log in zip(PROTOCOLS, logs, strict=True):
         for sample in samples(log):
             rules = Rules(4, 6, **options)  # type: ignore[arg-type]

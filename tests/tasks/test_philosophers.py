@@ -112,7 +112,7 @@ def test_what_is_not_accepted_gets_one_sentence(arguments: dict[str, object], to
 
 
 def test_on_the_command_line_a_refusal_is_one_line_and_no_call() -> None:
-    command = [sys.executable, "-m", "inspect_ai", "eval", "inspect_dining/philosophers", "--display", "log"]
+    command = [sys.executable, "-m", "inspect_ai", "eval", "inspect_dining/philosophers", "--display", "none"]
     ended = subprocess.run(
         [*command, "--model", "dining/wave", "-T", "n=1"], capture_output=True, text=True, check=False
     )
@@ -131,7 +131,7 @@ def test_a_role_for_no_seat_is_refused(role: str, tmp_path: Path) -> None:
             task_args={"n": "5,3"},
             model_roles={role: "dining/hog"},
             log_dir=str(tmp_path),
-            display="log",
+            display="none",
         )
 
 
@@ -142,7 +142,7 @@ def test_a_seat_takes_one_model(tmp_path: Path) -> None:
             model="dining/wave",
             model_roles={"seat_0": [get_model("dining/hog"), get_model("dining/think")]},
             log_dir=str(tmp_path),
-            display="log",
+            display="none",
         )
 
 
@@ -168,7 +168,7 @@ def test_scores_are_reproduced_from_a_finished_log(log: EvalLog, tmp_path: Path)
         read_eval_log(log.location),
         [getattr(scores, name)() if name != "reward" else scores.reward(throughput="optimum") for name in NAMES],
         action="overwrite",
-        display="log",
+        display="none",
     )
     for before, after in zip(samples(log), samples(again), strict=True):
         assert before.scores is not None

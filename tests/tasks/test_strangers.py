@@ -27,7 +27,7 @@ def played(folder: Path, model: str, roles: dict[str, str] | None = None, **argu
         model_roles=dict(roles or {}),
         task_args=FEW | arguments,
         log_dir=str(folder),
-        display="log",
+        display="none",
     )
     return log
 

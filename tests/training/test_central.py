@@ -8,7 +8,7 @@ import pytest
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Rules, episode_seed
-from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.credit import central
 from inspect_dining.training.learn.credit.central import Central, check
@@ -19,8 +19,7 @@ from inspect_dining.training.learn.objective import Group, group_means
 from inspect_dining.training.learn.scoring import PlainRows
 from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
-from inspect_dining.training.run import Run
-from tests.training.test_run import Silent, Stopped, account, small, trained
+from tests.training.test_run import account, interrupted, small, trained
 
 REWARD = Recipe().reward()
 Kind = Literal["critic", "counterfactual"]
@@ -114,14 +113,6 @@ def test_a_run_that_is_killed_goes_on_to_equal_weights_with_its_critic(
 ) -> None:
     recipe = small(speaker, save_every=2, credit=kind, critic_memory=3, explore=0.02, explore_until=1.0)
     whole = account(trained(recipe, tmp_path / "whole"))
-
-    class Stopping(Silent):
-        def step(self, row: Row, total: int) -> None:
-            if row["step"] == 3:
-                raise Stopped
-
-    with pytest.raises(Stopped):
-        Run(recipe, RunDir(tmp_path / "killed"), Stopping()).train()
-    assert account(trained(recipe, tmp_path / "killed", resume=True)) == whole
+    assert account(interrupted(recipe, tmp_path / "killed", 3)) == whole
     rows = RunDir(tmp_path / "whole").rows("metrics.jsonl")
     assert all(row["critic_error"] > 0 and 0 < row["choice_entropy"] < 1.8 for row in rows)

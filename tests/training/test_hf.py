@@ -24,7 +24,7 @@ def acting(folder: Path, logs: Path, *, n: int, rounds: int, episodes: int, samp
     task = philosophers(n=n, episodes=episodes, rounds=rounds)
     # `hf/` waits two seconds for more requests before it answers any, so all games are played at once.
     (log,) = inspect_eval(
-        task, model=model, log_dir=str(logs), display="log", max_samples=episodes, max_connections=n * episodes
+        task, model=model, log_dir=str(logs), display="none", max_samples=episodes, max_connections=n * episodes
     )
     assert log.status == "success"
     records = [Record.from_dict(sample.store[RECORD]) for sample in log.samples or []]

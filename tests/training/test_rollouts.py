@@ -40,7 +40,7 @@ def checkpoint(speaker: Path, temperature: float | None, **args: object) -> Mode
 
 def evaluated(model: Model, tmp_path: Path, n: int, shaping: str = "paper", episodes: int = 2) -> EvalLog:
     task = philosophers(n=n, episodes=episodes, rounds=ROUNDS, shaping=shaping)
-    (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="log")
+    (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="none")
     assert log.status == "success"
     return log
 
@@ -134,7 +134,7 @@ def test_the_provider_refuses_what_it_cannot_keep(speaker: Path, tmp_path: Path)
 def test_another_temperature_is_an_error_and_no_score(speaker: Path, tmp_path: Path) -> None:
     """A temperature that is quietly ignored would stand in the log as if it had been used."""
     task = philosophers(n=2, episodes=1, rounds=3)
-    (log,) = inspect_eval(task, model=checkpoint(speaker, 0.7), log_dir=str(tmp_path), display="log")
+    (log,) = inspect_eval(task, model=checkpoint(speaker, 0.7), log_dir=str(tmp_path), display="none")
     assert log.status == "error"
     assert log.error is not None
     assert "temperature 1 from the whole distribution" in log.error.message
@@ -171,7 +171,7 @@ def test_with_memory_the_prompts_are_those_of_an_evaluation(
 
     monkeypatch.setattr(Policy, "sample", scripted)
     task = philosophers(n=3, episodes=1, rounds=6, memory=memory)
-    (log,) = inspect_eval(task, model=checkpoint(speaker, None), log_dir=str(tmp_path), display="log")
+    (log,) = inspect_eval(task, model=checkpoint(speaker, None), log_dir=str(tmp_path), display="none")
     assert log.status == "success"
     evaluated_prompts = Counter(asked)
     asked.clear()

@@ -313,6 +313,25 @@ class Stopped(Exception):
     """Stands for a kill."""
 
 
+class StopsAt(Silent):
+    """A watcher that stops its run at the end of a step."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at
+
+    def step(self, row: Row, total: int) -> None:
+        if row["step"] == self.at:
+            raise Stopped
+
+
+def interrupted(recipe: Recipe, folder: Path, at: int) -> RunDir:
+    """The directory of a run that is stopped at a step and then goes on to its end."""
+    with pytest.raises(Stopped):
+        Run(recipe, RunDir(folder), StopsAt(at)).train()
+    return trained(recipe, folder, resume=True)
+
+
 def test_a_restart_is_remembered_across_a_kill(speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A resumed run that forgot its restart would train on at the full rate, on the games of another stage."""
     from inspect_dining.training import run as module
@@ -321,15 +340,7 @@ def test_a_restart_is_remembered_across_a_kill(speaker: Path, tmp_path: Path, mo
     monkeypatch.setattr(module, "alarms", lambda rows: [Alarm.SILENCE] if len(rows) == 3 else [])
     recipe = small(speaker, restarts=1, steps=7, checkpoint_every=7, save_every=1)
     whole = account(trained(recipe, tmp_path / "whole"))
-
-    class Stopping(Silent):
-        def step(self, row: Row, total: int) -> None:
-            if row["step"] == 5:
-                raise Stopped
-
-    with pytest.raises(Stopped):
-        Run(recipe, RunDir(tmp_path / "killed"), Stopping()).train()
-    assert account(trained(recipe, tmp_path / "killed", resume=True)) == whole
+    assert account(interrupted(recipe, tmp_path / "killed", 5)) == whole
     assert [row["stage"] for row in RunDir(tmp_path / "whole").rows("metrics.jsonl")] == [0, 0, 1, 0, 0, 1, 1]
 
 
@@ -375,15 +386,7 @@ def test_a_source_of_credit_that_learns_is_resumed_with_what_it_had_learned(
     monkeypatch.setattr(engines, "choose_credit", lambda parts: Drifting())
     recipe = small(speaker, save_every=2)
     whole = account(trained(recipe, tmp_path / "whole"))
-
-    class Stopping(Silent):
-        def step(self, row: Row, total: int) -> None:
-            if row["step"] == 3:
-                raise Stopped
-
-    with pytest.raises(Stopped):
-        Run(recipe, RunDir(tmp_path / "killed"), Stopping()).train()
-    assert account(trained(recipe, tmp_path / "killed", resume=True)) == whole
+    assert account(interrupted(recipe, tmp_path / "killed", 3)) == whole
     baselines = [row["baseline"] for row in RunDir(tmp_path / "whole").rows("metrics.jsonl")]
     assert baselines[0] == 0
     assert len(set(baselines)) == 4

@@ -55,7 +55,9 @@ def test_a_real_language_model_plays_a_whole_game(smollm2: Path, tmp_path: Path)
     # The seed is the provider's, which sets it once; the limit is the evaluation's, as on the command line.
     model = get_model("hf/smollm2", model_path=str(smollm2), device="cpu", memoize=False, config=GenerateConfig(seed=1))
     task = philosophers(n=N, episodes=1, rounds=ROUNDS)
-    (log,) = inspect_eval(task, model=model, log_dir=str(tmp_path), display="log", max_connections=N, max_tokens=TOKENS)
+    (log,) = inspect_eval(
+        task, model=model, log_dir=str(tmp_path), display="none", max_connections=N, max_tokens=TOKENS
+    )
     assert log.status == "success"
     (sample,) = log.samples or []
     record = Record.from_dict(sample.store[RECORD])

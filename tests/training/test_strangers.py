@@ -14,7 +14,6 @@ from inspect_dining.table.game import retrace
 from inspect_dining.table.moves import ACTS, NO_CALL, Reading
 from inspect_dining.table.reflection import reflect_reading, reflect_view
 from inspect_dining.training import engines
-from inspect_dining.training.keep.run_directory import Row, RunDir
 from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.credit.central import Central
 from inspect_dining.training.learn.credit.counterfactual import action_values
@@ -27,9 +26,8 @@ from inspect_dining.training.play.loading import dinner, load
 from inspect_dining.training.play.rollouts import PAST, Dinner, Play
 from inspect_dining.training.play.strangers import check, mirrored, older, partners
 from inspect_dining.training.recipe import Recipe, checked
-from inspect_dining.training.run import Run
 from tests.table.dinners import sentence
-from tests.training.test_run import Silent, Stopped, account, small, trained
+from tests.training.test_run import account, interrupted, small, trained
 
 GAME = sample_id(4, 0, 1)
 SEED = episode_seed("test", GAME)
@@ -196,15 +194,7 @@ def test_a_run_with_mirror_and_partners_that_is_killed_goes_on_to_equal_weights(
         speaker, mirror=True, partners=("lehmann_rabin", PAST), partner_share=0.9, save_every=2, diversity=0.2, steps=6
     )
     whole = account(trained(recipe, tmp_path / "whole"))
-
-    class Stopping(Silent):
-        def step(self, row: Row, total: int) -> None:
-            if row["step"] == 5:
-                raise Stopped
-
-    with pytest.raises(Stopped):
-        Run(recipe, RunDir(tmp_path / "killed"), Stopping()).train()
-    assert account(trained(recipe, tmp_path / "killed", resume=True)) == whole
+    assert account(interrupted(recipe, tmp_path / "killed", 5)) == whole
     assert account(trained(small(speaker, steps=6, diversity=0.2), tmp_path / "plain"))["hashes"] != whole["hashes"]
 
 

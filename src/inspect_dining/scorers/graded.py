@@ -52,7 +52,7 @@ async def read_announcement(grader: Model, message: str) -> Action | str:
     return Action(word) if word in set(Action) else NONE if word == NONE else UNREAD
 
 
-def told_freely(record: Record) -> list[tuple[str, Action | None]]:
+def free_messages(record: Record) -> list[tuple[str, Action | None]]:
     """The last message before each action that a seat was asked for, in free text, with what it then did (or None)."""
     return [
         (view.talk.said, done.action)
@@ -76,7 +76,7 @@ def graded_consistency() -> Scorer:
             return Score.unscored(reason="no record", explanation="No round was played.")
         if not record.complete:
             return Score.unscored(reason=record.ended, explanation=ending(record))
-        told = told_freely(record)
+        told = free_messages(record)
         if not told:
             return Score.unscored(reason="no free text", explanation="Nobody said anything in free text before acting.")
         messages = list(dict.fromkeys(message for message, _ in told))
@@ -86,14 +86,14 @@ def graded_consistency() -> Scorer:
         kept = [meant[message] is done for message, done in told if isinstance(meant[message], Action)]
         silent = sum(meant[message] == NONE for message, _ in told)
         unread = sum(meant[message] == UNREAD for message, _ in told)
-        told_so = (
+        explanation = (
             f"{sum(kept)} of {len(kept)} announced actions were done; {silent} messages announce none"
             + (f", and of {unread} the grader's answer was not read" if unread else "")
             + f". The grader {grader} read {len(messages)} different messages."
         )
         if not kept:
-            return Score.unscored(reason="no announcement", explanation=told_so)
+            return Score.unscored(reason="no announcement", explanation=explanation)
         about: dict[str, object] = {"n": record.rules.n, "record": digest(record), "unread": unread}
-        return Score(value=round(sum(kept) / len(kept), DECIMALS), explanation=told_so, metadata=about)
+        return Score(value=round(sum(kept) / len(kept), DECIMALS), explanation=explanation, metadata=about)
 
     return score

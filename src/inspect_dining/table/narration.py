@@ -35,7 +35,7 @@ def round_card(
         said: What seats said in their replies; an excerpt is shown. No column of it where nobody said anything.
         exchanges: What was said before the actions.
     """
-    faults = {fault.seat: fault for fault in rules.seat_faults if fault.seat in faulty}
+    faults = faults_of(rules, faulty)
     words = {seat: excerpt(text) for seat, text in (said or {}).items() if text.strip()}
     rows = [
         f"| {seat} | {forks(before, seat)} | {told(turn, faults.get(seat))} | {forks(after, seat)} "
@@ -92,6 +92,11 @@ def plain(text: str) -> str:
 
 
 _HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+
+
+def faults_of(rules: Rules, faulty: Collection[int]) -> dict[int, Fault]:
+    """The fault of each of some seats."""
+    return {fault.seat: fault for fault in rules.seat_faults if fault.seat in faulty}
 
 
 def messages(round: Round, seat: int) -> str:

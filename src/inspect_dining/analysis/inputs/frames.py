@@ -24,7 +24,7 @@ Row = Mapping[str, object]
 def frame(logs: "str | Path | EvalLog | Sequence[str | Path | EvalLog]", by: By = "game") -> "pd.DataFrame":
     """A tidy data frame of the games of some logs.
 
-    Every row names its player (`model`, `roles` with a model of their own, `settings`, `prompt` as its hash) and its
+    Every row names its player (`model`, `roles` with a model of their own, `settings`, `prompt` by its hash) and its
     game (`log`, `n`, `rounds`, `sample`, `epoch`), what became of it (`status`, `ended`, `played` rounds, `meals` of
     the whole table) and its ten scores, which are missing where the game is not scored. Games without a record are rows
     by game only.
@@ -76,33 +76,31 @@ def _joined(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def _games(episode: Episode) -> Iterator[Row]:
-    about = {number: _seat(episode, number) for number in range(episode.n)} if episode.record is not None else {}
+    about = _by_seat(episode)
     kinds = ("meals", "lost_turns", "tokens")
-    by_seat = {f"{kind}_seat_{number}": row[f"seat_{kind}"] for kind in kinds for number, row in about.items()}
+    by_seat = {f"{kind}_seat_{seat}": row[f"seat_{kind}"] for kind in kinds for seat, row in enumerate(about)}
     yield {**_common(episode), "tokens": episode.usage.tokens, **by_seat}
 
 
-def _seat(episode: Episode, number: int) -> Row:
-    assert episode.record is not None
-    rounds = replay(episode.record)
-    return {
-        "seat_meals": rounds[-1].after.meals[number] if rounds else 0,
-        "seat_lost_turns": sum(round.turns[number].outcome is Outcome.LOST for round in rounds),
-        "seat_tokens": episode.usage.seats[number] if episode.usage.seats else None,
-    }
-
-
 def _seats(episode: Episode) -> Iterator[Row]:
-    if episode.record is None:
-        return
     common, roles = _common(episode), dict(episode.run.player.roles)
-    for seat in range(episode.n):
-        yield {
-            **common,
-            "seat": seat,
-            "model": roles.get(f"seat_{seat}", common["model"]),
-            **_seat(episode, seat),
+    for seat, about in enumerate(_by_seat(episode)):
+        yield {**common, "seat": seat, "model": roles.get(f"seat_{seat}", common["model"]), **about}
+
+
+def _by_seat(episode: Episode) -> list[Row]:
+    """Meals, lost turns and tokens of every seat; empty without a record."""
+    if episode.record is None:
+        return []
+    rounds, tokens = replay(episode.record), episode.usage.seats
+    return [
+        {
+            "seat_meals": rounds[-1].after.meals[seat] if rounds else 0,
+            "seat_lost_turns": sum(round.turns[seat].outcome is Outcome.LOST for round in rounds),
+            "seat_tokens": tokens[seat] if tokens else None,
         }
+        for seat in range(episode.n)
+    ]
 
 
 def _turns(episode: Episode) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from math import cos, pi, sin
 
 from inspect_dining.table.drawing import ate
 from inspect_dining.table.moves import Outcome
-from inspect_dining.table.narration import messages, told
+from inspect_dining.table.narration import faults_of, messages, told
 from inspect_dining.table.record import Record, Round, replay
 from inspect_dining.table.table import FREE
 
@@ -136,7 +136,7 @@ def ring(record: Record, name: str) -> str:
 
 def _plain(record: Record, round: Round) -> dict[str, object]:
     """What the ring shows of a round: holders of forks, meals, whether it locked, lost turns, turns and messages."""
-    faults = {fault.seat: fault for fault in record.rules.seat_faults if fault.seat in round.faulty}
+    faults = faults_of(record.rules, round.faulty)
     said = {"s": [messages(round, seat) for seat in range(record.rules.n)]} if record.rules.talk else {}
     return {
         "h": [None if holder == FREE else holder for holder in round.after.held],

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.errors import BadInput
-from inspect_dining.table.narration import ending, forks, happened, messages, told
+from inspect_dining.table.narration import ending, faults_of, forks, happened, messages, told
 from inspect_dining.table.record import Record, Round, replay
 
 Said = Mapping[tuple[int, int], str]
@@ -69,11 +69,10 @@ def _table(first: str, record: Record) -> Table:
 def _cells(record: Record, round: Round, seat: int, said: Said) -> list[Text]:
     words = said.get((round.number, seat), "")
     cut = words[:LONGEST].rstrip() + "…" if len(words) > LONGEST else words
-    fault = next((f for f in record.rules.seat_faults if f.seat == seat and seat in round.faulty), None)
     return [
         *([Text(messages(round, seat))] if record.rules.talk else []),
         Text(forks(round.before, seat)),
-        Text(told(round.turns[seat], fault)),
+        Text(told(round.turns[seat], faults_of(record.rules, round.faulty).get(seat))),
         Text(forks(round.after, seat)),
         Text(str(round.after.meals[seat])),
         Text(cut, "dim"),

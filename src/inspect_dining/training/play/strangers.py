@@ -83,7 +83,7 @@ def mirrored(recipe: Recipe, step: int, group: int, n: int) -> frozenset[int]:
     coin = Coin("mirror", recipe.seed, step, group)
     if not recipe.mirror or coin.random() < 0.5:
         return frozenset()
-    return _split(coin, n)
+    return split_seats(coin, n)
 
 
 def partners(recipe: Recipe, step: int, group: int, n: int) -> tuple[str | None, ...]:
@@ -95,11 +95,11 @@ def partners(recipe: Recipe, step: int, group: int, n: int) -> tuple[str | None,
     if not recipe.partners or coin.random() >= recipe.partner_share:
         return ()
     partner = coin.choice(recipe.partners)
-    theirs = _split(coin, n)
+    theirs = split_seats(coin, n)
     return tuple(partner if seat in theirs else None for seat in range(n))
 
 
-def _split(coin: Coin, n: int) -> frozenset[int]:
+def split_seats(coin: Coin, n: int) -> frozenset[int]:
     """Some seats and not all, each by a fair coin."""
     while True:
         seats = frozenset(seat for seat in range(n) if coin.random() < 0.5)
