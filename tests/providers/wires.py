@@ -12,7 +12,7 @@ from typing import Literal, Protocol, get_args
 
 from anthropic.types import Message, StopReason
 from openai.types.chat import ChatCompletion
-from openai.types.responses import Response
+from openai.types.responses import Response, ResponseStatus
 from pydantic import BaseModel, Field, JsonValue
 
 from inspect_dining.table import View, parse
@@ -341,7 +341,7 @@ class Responses:
             for place, call in enumerate(said.calls)
         ]
         prompt, reply = said.tokens
-        status = said.finish if said.finish in ("failed", "cancelled", "queued", "in_progress") else "incomplete"
+        status = said.finish if said.finish in get_args(ResponseStatus) else "incomplete"
         reason = said.finish if status == "incomplete" else ""
         made = Response.model_validate({
             "id": f"resp_{number}",
@@ -446,5 +446,7 @@ class Messages:
             "stop_sequence": None,
             "usage": {"input_tokens": prompt, "output_tokens": reply},
         }).model_dump(exclude_unset=True)
-        made["stop_reason"] = said.finish or ("tool_use" if said.calls else "end_turn")
+        made["stop_reason"] = (
+            None if said.finish == NO_WORD else said.finish or ("tool_use" if said.calls else "end_turn")
+        )
         return json.dumps(made)

@@ -25,13 +25,15 @@ class Stop(StrEnum):
     FAILED = "failed"
     """The provider failed or was stopped: an error of the episode, whatever came before."""
     UNKNOWN = "unknown"
-    """The provider gave no reason, or one that is in no table: with nothing said, an error of the episode."""
+    """The provider gave no reason, or one that does not say: what was said is read, and silence is an error."""
 
 
 FINISH = "inspect_dining:finish_reason"
 """The key under which an output's metadata holds the provider's own word, where Inspect's does not say it all."""
 NOT_GIVEN = "not given"
 """Stands for the word of a provider class that never has one (`hf/`, and others that run a model in this process)."""
+NO_REASON = "no reason"
+"""Stands for the word of a provider that gives one with every whole reply, and here gave none."""
 
 INSPECT: Mapping[str, Stop] = {
     "stop": Stop.FINISHED,
@@ -53,16 +55,19 @@ WORDS: Mapping[str, Stop] = {
     # OpenAI's responses: their status
     "completed": Stop.FINISHED,
     **dict.fromkeys(("failed", "queued", "in_progress"), Stop.FAILED),
+    **dict.fromkeys(("incomplete", "max_messages", "steered"), Stop.UNKNOWN),
     # Anthropic's messages, and Bedrock's converse
     **dict.fromkeys(("end_turn", "tool_use"), Stop.FINISHED),
     "guardrail_intervened": Stop.REFUSED,
     **dict.fromkeys(("malformed_tool_use", "malformed_model_output"), Stop.MALFORMED),
     # Google's
-    "too_many_tool_calls": Stop.FINISHED,
+    "continuation": Stop.LENGTH,
     **dict.fromkeys(("recitation", "language", "blocklist", "prohibited_content", "spii"), Stop.REFUSED),
     **dict.fromkeys(("image_safety", "image_prohibited_content", "image_recitation"), Stop.REFUSED),
+    **dict.fromkeys(("escalation", "model_armor"), Stop.REFUSED),
     **dict.fromkeys(("malformed_function_call", "unexpected_tool_call", "malformed_response"), Stop.MALFORMED),
-    **dict.fromkeys(("missing_thought_signature", "no_image", "image_other"), Stop.FAILED),
+    **dict.fromkeys(("missing_thought_signature", "no_image", "image_other", "pup_limited_disabled"), Stop.FAILED),
+    **dict.fromkeys(("other", "finish_reason_unspecified", "too_many_tool_calls"), Stop.UNKNOWN),
     # xAI's
     **dict.fromkeys(("reason_stop", "reason_tool_calls"), Stop.FINISHED),
     "reason_max_len": Stop.LENGTH,
@@ -73,9 +78,9 @@ WORDS: Mapping[str, Stop] = {
     "error_toxic": Stop.REFUSED,
     "error_limit": Stop.OVERFLOW,
     "user_cancel": Stop.FAILED,
+    NO_REASON: Stop.UNKNOWN,
 }
-"""The words of the providers, in lower case. Google's `other` and Anthropic's `pause_turn` are left out on purpose:
-they do not say what happened, so that only what was said can be read."""
+"""The words of the providers, in lower case; docs/models.md lists them by provider."""
 
 
 def stop_of(reason: str, word: str | None = None) -> Stop:
@@ -92,8 +97,7 @@ def stop_of(reason: str, word: str | None = None) -> Stop:
     known = INSPECT.get(reason, Stop.UNKNOWN)
     if word is None or known not in (Stop.UNKNOWN, Stop.FINISHED):
         return known
-    own = WORDS.get(word.strip().lower(), Stop.UNKNOWN)
-    return known if own is Stop.UNKNOWN else own
+    return WORDS.get(word.strip().lower(), known)
 
 
 def finish_word(response: object) -> str | None:
@@ -103,7 +107,8 @@ def finish_word(response: object) -> str | None:
         response: The reply's JSON as Inspect's provider class logged it.
 
     Returns:
-        The word; `error` where the reply holds an error; None where there is neither.
+        The word; `error` where the reply holds an error; `NO_REASON` where the word's place is empty, or Google sent no
+        candidate (Inspect takes both for an ordinary end); None where there is no such place.
     """
     if not isinstance(response, Mapping):
         return None
@@ -117,7 +122,9 @@ def finish_word(response: object) -> str | None:
         incomplete.get("reason") if isinstance(incomplete, Mapping) else None,
         response.get("status") if response.get("object") == "response" else None,
     ]
-    return next((word for word in found if isinstance(word, str) and word), None)
+    empty = any(key in first and first[key] is None for key in ("finish_reason", "finishReason"))
+    nothing = NO_REASON if empty or ("candidates" in response and not response["candidates"]) else None
+    return next((word for word in found if isinstance(word, str) and word), nothing)
 
 
 def _first(found: object) -> Mapping[str, object]:
