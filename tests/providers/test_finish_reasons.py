@@ -52,13 +52,14 @@ def _table() -> dict[str, dict[str, str]]:
     """The table of docs/models.md: by provider, what becomes of a turn under each finish reason."""
     section = (DOCS / "models.md").read_text(encoding="utf-8").partition("## Finish reasons\n")[2].partition("\n## ")[0]
     found: dict[str, dict[str, str]] = {}
+    latest: list[str] = []
     for row in re.findall(r"^\|(.*)\|(.*)\|(.*)\|$", section, re.MULTILINE)[2:]:
         providers, words, turn = map(str.strip, row)
-        for name in re.findall(r"`([a-z-]+)/`", providers) or latest:
+        latest = re.findall(r"`([a-z-]+)/`", providers) or latest
+        for name in latest:
             listed = found.setdefault(name, {})
             for word in words.split(", "):
                 listed[{"any other word": OTHER}.get(word, word.strip("`"))] = TURNS.get(turn, turn)
-        latest = re.findall(r"`([a-z-]+)/`", providers) or latest
     return found
 
 
@@ -169,7 +170,7 @@ def _reason(provider: str, word: str) -> StopReason:
     function.returns, function.args.args[0].annotation = None, None
     words: Any = SimpleNamespace(**{name: name for name in TABLE["google"]})
     space: dict[str, Any] = {"FinishReason": words}
-    exec(compile(ast.Module([function], []), provider, "exec"), space)  # noqa: S102  Inspect's own code
+    exec(compile(ast.Module([function], []), provider, "exec"), space)
     given: Any = SimpleNamespace(finish_reason=word) if provider == "mistral" else word
     return cast(StopReason, space[function.name](given))
 
