@@ -16,10 +16,12 @@ from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.analysis.show import formatting
 from inspect_dining.analysis.show.export import CSV_COLUMNS, to_csv, to_json, to_latex
 from inspect_dining.analysis.show.tables import comparison_tables
+from inspect_dining.analysis.show.tables import test_name as name_of_test
 from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.statistics import Estimate, Interval
 from inspect_dining.table import Rules
 from tests.analysis.made import log, run, sample
+from tests.parsing import latex_tables
 
 RULES = Rules(n=3, rounds=12)
 
@@ -96,46 +98,62 @@ def test_csv_has_one_number_a_line_and_reads_back(found: Comparison) -> None:
     assert {x["test"] for x in contrasts} == {"paired t", "McNemar", "Boschloo", ""}
 
 
-def cells(line: str) -> list[str]:
-    return [cell.strip() for cell in re.split(r"(?<!\\)&", line.removesuffix(r"\\"))]
-
-
-def test_latex_escapes_what_latex_would_read_and_every_table_is_whole(found: Comparison) -> None:
+def test_latex_is_tables_of_whole_rows_that_name_the_models_as_they_are(found: Comparison) -> None:
     """A model's name must not break a paper."""
     text = to_latex(found)
-    assert r"m/a\_b" in text
-    assert r"m/$<$c\&d$>$" in text
-    body = "\n".join(line for line in text.splitlines() if not line.startswith("%"))
-    tables = re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", body, re.DOTALL)
-    assert len(tables) == 4
-    for columns, inside in tables:
-        rows = [line for line in inside.splitlines() if line.endswith(r"\\")]
-        assert len(rows) > 2
-        assert {len(cells(row)) for row in rows} == {len(columns)}
-    plain = re.sub(r"\\[\\{}$&%#_]", "", body)
-    assert plain.count("{") == plain.count("}")
-    assert plain.count("$") % 2 == 0
+    *scores, contrasts = latex_tables(text)
+    assert len(scores) == 3
+    (section,) = found.sections
+    for table in scores:
+        assert table.columns == "l" + "r" * (len(table.rows[0]) - 1)
+        assert table.rules == [0, 1, 1 + len(section.rows), len(table.rows)]
+        models = [row[0] for row in table.rows[1 : 1 + len(section.rows)]]
+        assert models == ["A m/a_b", "B m/<c&d>", "C m/silent", "D m/down"]
+        assert table.caption.startswith("Scores at n = 3, 12 rounds (order simultaneous")
+    assert contrasts.rules == [0, 1, 1 + sum(one.primary for one in section.contrasts), len(contrasts.rows)]
     assert len(text) < 20_000, "names and numbers, no records"
 
 
-def test_a_row_of_the_latex_contrasts_reads_back_as_the_contrast(found: Comparison) -> None:
-    contrast = next(c for c in found.sections[0].contrasts if c.means is not None)
-    rows = [cells(line) for line in to_latex(found).splitlines() if line.startswith("efficiency &")]
-    (row,) = (row for row in rows if row[1] == f"{contrast.second.letter} - {contrast.first.letter}")
-    assert contrast.means is not None
-    assert contrast.interval is not None
-    assert row[2] == "paired t"
-    difference, *ends = [float(x.replace("$", "")) for x in re.findall(r"\$?-?\$?[\d.]+", " ".join(row[3:5]))]
-    assert difference == pytest.approx(contrast.difference, abs=5e-4)
-    assert ends == pytest.approx([contrast.interval.low, contrast.interval.high], abs=5e-4)
+def test_every_row_of_the_latex_contrasts_reads_back_as_its_contrast(found: Comparison) -> None:
+    table, (section,) = latex_tables(to_latex(found))[-1], found.sections
+    assert table.rows[0] == ["outcome", "contrast", "test", "difference", "95% interval", "Hedges' g", "p", "p (Holm)"]
+    for row, one in zip(table.rows[1:], section.contrasts, strict=True):
+        assert row[:2] == [one.outcome, f"{one.second.letter} - {one.first.letter}"]
+        assert row[2] == (name_of_test(one) or "none")
+        ends = None if one.interval is None else [one.interval.low, one.interval.high]
+        assert numbers(row[3]) == pytest.approx([] if one.difference is None else [one.difference], abs=5e-4)
+        assert numbers(row[4]) == pytest.approx(ends or [], abs=5e-4)
+        assert numbers(row[5]) == pytest.approx([] if one.means is None else [one.means.g], abs=5e-3)
+        for cell, p in zip(row[6:], (one.p, one.p_holm), strict=True):
+            assert cell == formatting.p_value(p).replace("undefined", "\N{EN DASH}")
+
+
+def numbers(cell: str) -> list[float]:
+    """The numbers in a cell."""
+    return [float(number) for number in re.findall(r"-?\d+\.\d+", cell)]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        r"\begin{table}\caption{x}\begin{tabular}{lr}a & b & c \\ \end{tabular}\end{table}",
+        r"\begin{table}\caption{x}\begin{tabular}{lr}a & b_c \\ \end{tabular}\end{table}",
+        r"\begin{table}\caption{\input{x}}\begin{tabular}{l}a \\ \end{tabular}\end{table}",
+        r"\begin{table}\caption{x}\begin{tabular}{l}a{ \\ \end{tabular}\end{table}",
+        "$x",
+        "left over",
+    ],
+)
+def test_the_reader_of_latex_refuses_what_would_not_print_as_a_table(broken: str) -> None:
+    with pytest.raises(ValueError, match=r"LaTeX|columns|bare|between"):
+        latex_tables(broken)
 
 
 def test_a_name_with_a_line_break_and_a_command_stays_in_its_cell() -> None:
     evil = "m/x\n\\input{secret}"
     made = compare(read([run(evil, "odd_even", RULES, 2), run("m/y", "random", RULES, 2)]), ladder_episodes=0)
-    lines = to_latex(made).splitlines()
-    assert not any(line.lstrip().startswith("\\input") for line in lines)
-    assert all("\\input" not in line for line in lines if not line.startswith("%"))
+    first, *_ = latex_tables(to_latex(made))
+    assert first.rows[1][0] == r"A m/x\n\input{secret}"
 
 
 @given(st.one_of(st.none(), st.floats(-1e300, 1e300)))

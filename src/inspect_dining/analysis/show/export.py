@@ -1,6 +1,6 @@
 """A comparison as JSON, CSV and LaTeX.
 
-In JSON what is undefined or unknown is null; in CSV and LaTeX it is a word. CSV is long: one number a line.
+In JSON what is undefined or unknown is null, in CSV a word, in LaTeX a dash. CSV is long: one number a line.
 """
 
 import csv
@@ -172,6 +172,10 @@ _LATEX = {
 }  # fmt: skip
 
 
+_DASH = "--"
+"""Stands in LaTeX where a number is undefined."""
+
+
 def to_latex(found: Comparison) -> str:
     """The comparison as LaTeX tables (needs the package booktabs)."""
     comments = (" ".join(line.split()) for line in (legend(found), *found.notes))
@@ -214,8 +218,16 @@ def _latex_contrasts(section: Section, primary: str) -> str:
     return _latex_table(rows, caption, first, texts=3)
 
 
+_HEADS = {"Hedges' g": "Hedges' $g$", "p": "$p$", "p (Holm)": "$p$ (Holm)"}
+
+
 def _latex_table(rows: Sequence[Sequence[str]], caption: str, rule_after: int, texts: int) -> str:
-    body = [" & ".join(map(_escaped, row)) + r" \\" for row in rows]
+    head, *cells = rows
+    shown = [
+        [_HEADS.get(name, _escaped(name)) for name in head],
+        *([_DASH if cell == formatting.UNDEFINED else _escaped(cell) for cell in row] for row in cells),
+    ]
+    body = [" & ".join(row) + r" \\" for row in shown]
     if rule_after < len(body) - 1:
         body.insert(rule_after + 1, r"\midrule")
     columns = "l" * texts + "r" * (len(rows[0]) - texts)
@@ -237,4 +249,4 @@ def _latex_table(rows: Sequence[Sequence[str]], caption: str, rule_after: int, t
 def _escaped(text: str) -> str:
     """Text as TeX prints it, in one line: a name of somebody else's cannot end the line or begin a command."""
     plain = "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
-    return re.sub(r"(?<![\w.])-(?=\d)", "$-$", plain)
+    return re.sub(r"(?<![\w.])-(?=\d)|(?<= )-(?= )", "$-$", plain)

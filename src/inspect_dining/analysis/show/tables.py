@@ -68,7 +68,8 @@ def pairing(contrasts: Sequence[Contrast]) -> str:
             continue
         correlation = one.means.correlation if one.means is not None else None
         r = "" if correlation is None else f" (r = {formatting.number(correlation, 2)})"
-        alone = "" if one.unpaired_p is None else f"; unpaired p = {formatting.p_value(one.unpaired_p)}"
+        p = formatting.p_value(one.unpaired_p)
+        alone = "" if one.unpaired_p is None else f"; unpaired p {p.replace('<', '< ') if '<' in p else f'= {p}'}"
         told.append(f"{pair}: paired by the {one.pairs} games that both played{r}{alone}.")
     return "\n".join(told)
 
