@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults import trainings
 from tests.faults.altered import altered, examine
 from tests.faults.kills import kill
 
@@ -25,3 +26,10 @@ def test_killed_evaluations_that_are_retried_lose_no_game() -> None:
     found = kill(6, seed=3)
     assert found["whole and equal"] >= 3
     assert set(found) <= {"whole and equal", "ended before the kill", "killed before there was a log"}
+
+
+@pytest.mark.slow
+def test_killed_trainings_for_which_two_processes_fight_come_to_the_same_run() -> None:
+    found = trainings.kill(3, seed=4)
+    assert sum(found.values()) == 3
+    assert all(came.startswith("whole and equal") for came in found), found

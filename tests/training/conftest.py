@@ -18,7 +18,7 @@ from inspect_dining.training.play.rollouts import Dinner
 from inspect_dining.training.recipe import Recipe, load
 from inspect_dining.training.tiny.base import build_base
 from inspect_dining.training.tiny.model import tiny_model, tiny_tokenizer
-from inspect_dining.training.tiny.schooling import school
+from tests.training.runs import make_speaker
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -55,12 +55,7 @@ def raw(tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
 @pytest.fixture(scope="session")
 def speaker(tokenizer: PreTrainedTokenizerBase, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny model that has learned nothing but to call tools, in a few seconds."""
-    folder = tmp_path_factory.mktemp("speaker")
-    model = tiny_model(tokenizer, seed=5, hidden=32, layers=1)
-    school(dinner(model, tokenizer, Recipe()), seed=5, most_drill_steps=0, imitation_steps=50, batch=64, rate=1e-2)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return make_speaker(tmp_path_factory.mktemp("speaker"), tokenizer)
 
 
 @pytest.fixture(scope="session", params=[11, 12])

@@ -19,7 +19,8 @@ from inspect_dining.training.learn.objective import Group, group_means
 from inspect_dining.training.learn.scoring import PlainRows
 from inspect_dining.training.play.rollouts import Dinner, Play
 from inspect_dining.training.recipe import Recipe
-from tests.training.test_run import account, interrupted, small, trained
+from tests.training.runs import account, small, trained
+from tests.training.test_run import interrupted
 
 REWARD = Recipe().reward()
 Kind = Literal["critic", "counterfactual"]

@@ -105,6 +105,29 @@ def test_a_child_that_ends_says_its_last_words(tmp_path: Path, speaker: Path) ->
         Run(recipe, RunDir(tmp_path / "run"), Quiet()).train()
 
 
+KEYS = {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AWS_SECRET_ACCESS_KEY", "MY_PASSWORD"}
+
+
+def test_the_child_gets_what_it_needs_of_the_environment_and_no_keys(
+    tmp_path: Path, speaker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It once got every key of every provider, and with one of Weights & Biases told its metrics there."""
+    for name in (*KEYS, "WANDB_API_KEY", "ART_SERVER_TIMEOUT", "HF_HOME", "CUDA_VISIBLE_DEVICES"):
+        monkeypatch.setenv(name, f"the {name}")
+    seen = tmp_path / "seen"
+    python = has_art(tmp_path, then=f"env > {seen}; exit 3")
+    needed = {"PATH", "HOME", "ART_SERVER_TIMEOUT", "HF_HOME", "CUDA_VISIBLE_DEVICES", "LITELLM_LOCAL_MODEL_COST_MAP"}
+    tokenizer = loading.load(str(speaker))[1]
+    for backend, keys in (("local", set()), ("my.module:Backend", set()), ("serverless", {"WANDB_API_KEY"})):
+        recipe = Recipe(model=str(speaker), learner="art", lora_rank=2, art_python=python, art_backend=backend)
+        table = loading.dinner(loading.with_adapters(loading.load(str(speaker))[0], recipe), tokenizer, recipe)
+        with pytest.raises(BadInput, match="stopped without an answer"):
+            art_learner.Art(recipe, str(speaker), tmp_path / "run" / "art", table.policy, tokenizer)
+        names = {line.partition("=")[0] for line in seen.read_text(encoding="utf-8").splitlines()}
+        assert needed <= names
+        assert names & (KEYS | {"WANDB_API_KEY"}) == keys
+
+
 def test_what_art_does_otherwise_is_said() -> None:
     told = " ".join(differences(Recipe(entropy=-0.1, diversity=0.5, updates=2, pairs=640, anchor=0.05)))
     assert "handed over times that number" in told

@@ -26,64 +26,10 @@ from inspect_dining.training.keep.run_directory import Row, RunDir
 from inspect_dining.training.learn.credit.sources import Credited
 from inspect_dining.training.learn.objective import Group
 from inspect_dining.training.play.loading import load
-from inspect_dining.training.recipe import TINY, Recipe, Stage, checked
+from inspect_dining.training.recipe import TINY, Recipe, checked
 from inspect_dining.training.run import Run
 from inspect_dining.training.selection import table_of
-
-TIMES = ("seconds", "seconds_played")
-
-
-class Silent:
-    """A watcher that keeps lines."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def line(self, text: str) -> None:
-        self.lines.append(text)
-
-    def step(self, row: Row, total: int) -> None:
-        return
-
-
-def small(model: Path, **changes: object) -> Recipe:
-    recipe = Recipe(
-        model=str(model),
-        steps=4,
-        groups=2,
-        episodes=3,
-        stages=(Stage(games=("3x5", "2x4"), steps=2), Stage(games=("4x6",))),
-        rate=3e-3,
-        pairs=40,
-        checkpoint_every=2,
-        save_every=1,
-        select_sizes=(3,),
-        select_rounds=5,
-        select_episodes=2,
-        test_sizes=(3,),
-        test_rounds=5,
-        test_episodes=2,
-        entropy=-0.01,
-    )
-    return recipe.model_copy(update=changes)
-
-
-def trained(recipe: Recipe, path: Path, resume: bool = False) -> RunDir:
-    directory = RunDir(path)
-    Run(recipe, directory, Silent(), resume=resume).train()
-    return directory
-
-
-def account(directory: RunDir) -> dict[str, object]:
-    """Everything that must be equal, times apart."""
-    return {
-        "metrics": [{k: v for k, v in row.items() if k not in TIMES} for row in directory.rows("metrics.jsonl")],
-        "selection": directory.rows("selection.jsonl"),
-        "choice": json.loads((directory.path / "choice.json").read_text()),
-        "hashes": {p.name: weights_hash(p) for p in sorted((directory.path / "checkpoints").iterdir())},
-        "records": {p.name: p.read_bytes() for p in sorted((directory.path / "records").iterdir())},
-        "best": str(directory.best.readlink()),
-    }
+from tests.training.runs import Silent, account, small, trained
 
 
 def _child(work: Callable[[], object]) -> None:

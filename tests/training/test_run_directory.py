@@ -158,6 +158,24 @@ def test_a_second_writer_is_refused_and_told_who_the_first_is(tmp_path: Path) ->
     assert not (tmp_path / "lock.json").exists()
 
 
+def test_a_run_that_another_process_began_and_let_go_of_at_once_is_not_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look for a run and the lock another process may have begun one, and have been killed."""
+    directory = RunDir(tmp_path)
+    lock = RunDir.lock
+
+    def late(self: RunDir) -> None:
+        (tmp_path / "recipe.yaml").write_text("steps: 7\n", encoding="utf-8")
+        lock(self)
+
+    monkeypatch.setattr(RunDir, "lock", late)
+    with pytest.raises(BadInput, match="There is a run in"):
+        directory.start(Recipe())
+    assert (tmp_path / "recipe.yaml").read_text(encoding="utf-8") == "steps: 7\n"
+    assert not (tmp_path / "lock.json").exists()
+
+
 def test_what_a_killed_process_had_begun_to_write_is_cleared(tmp_path: Path) -> None:
     half = tmp_path / "checkpoints" / ".step-0004.abcd"
     half.mkdir(parents=True)

@@ -27,7 +27,8 @@ from inspect_dining.training.play.rollouts import PAST, Dinner, Play
 from inspect_dining.training.play.strangers import check, mirrored, older, partners
 from inspect_dining.training.recipe import Recipe, checked
 from tests.table.dinners import sentence
-from tests.training.test_run import account, interrupted, small, trained
+from tests.training.runs import account, small, trained
+from tests.training.test_run import interrupted
 
 GAME = sample_id(4, 0, 1)
 SEED = episode_seed("test", GAME)

@@ -145,11 +145,19 @@ class RunDir:
         Raises:
             BadInput: There is a run in it already, or another process writes here.
         """
-        if (self.path / "recipe.yaml").exists():
-            raise BadInput(f"There is a run in {self.path} already; give --resume to go on with it, or another --out.")
+        self._refuse_another()
         self.lock()
+        try:
+            self._refuse_another()  # a process that came first may have let go of it in between
+        except BadInput:
+            self.release()
+            raise
         write(self.path / "environment.json", json.dumps(environment(), indent=2) + "\n")
         self.keep_recipe(recipe)
+
+    def _refuse_another(self) -> None:
+        if (self.path / "recipe.yaml").exists():
+            raise BadInput(f"There is a run in {self.path} already; give --resume to go on with it, or another --out.")
 
     def keep_recipe(self, recipe: Recipe) -> None:
         """Writes the recipe, also as that of the state, if there is one."""

@@ -23,6 +23,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
+from inspect_dining.training.children import inherited
 from inspect_dining.training.play.rollouts import TOOLS
 
 BASE = "base"
@@ -40,20 +41,6 @@ ENVIRONMENT = {
     "VLLM_CPU_KVCACHE_SPACE": "2",  # in GiB; without a word vLLM on a CPU takes nearly all memory
 }
 """What the server is started with where the environment does not say otherwise."""
-
-_NEEDED = re.compile(
-    r"(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|LD_\w+|DYLD_\w+|PYTHON\w+|CONDA_\w+|VIRTUAL_ENV|OMP_\w+"
-    r"|MKL_\w+|OPENBLAS_\w+|CUDA\w*|NVIDIA_\w+|NCCL_\w+|GLOO_\w+|ROCR?_\w+|HIP_\w+|ROCM_\w+|TORCH\w*|PYTORCH_\w+|TRITON_\w+"
-    r"|VLLM_\w+|HF_\w+|HUGGING_\w+|TRANSFORMERS_\w+|TOKENIZERS_\w+|SAFETENSORS_\w+|HTTPS?_PROXY|NO_PROXY|SSL_CERT_\w+"
-    r"|REQUESTS_CA_BUNDLE|CC|CXX|https?_proxy|no_proxy)"
-)
-"""The variables that a server needs of our environment; keys of model providers are not among them."""
-
-
-def inherited() -> dict[str, str]:
-    """What a server gets of our environment: where things are, how to compute, and how to reach the model's hub."""
-    return {name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)}
-
 
 _PLAIN_TOOLS = """\
 {%- if tools -%}

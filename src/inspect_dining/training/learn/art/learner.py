@@ -24,6 +24,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from inspect_dining.errors import BadInput
 from inspect_dining.files import write
+from inspect_dining.training.children import inherited
 from inspect_dining.training.keep.checkpoints import save
 from inspect_dining.training.keep.run_directory import Row
 from inspect_dining.training.learn.art import child as art_child
@@ -94,13 +95,29 @@ def _installed(python: str) -> _Installed:
     """Asks an interpreter what it has, without importing ART."""
     try:
         asked = subprocess.run(
-            [python, "-P", art_child.__file__], capture_output=True, text=True, timeout=60, check=True
+            [python, "-P", art_child.__file__],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+            env=inherited(),
         )
         told = json.loads(asked.stdout)
         return _Installed(told["python"], told["art"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
         why = getattr(error, "strerror", None) or "it does not run as Python 3.12 or later does"
         raise BadInput(f"--art-python {python} is not usable ({why}): {_INSTALL}.") from None
+
+
+def _environment(backend: str) -> dict[str, str]:
+    """What the child gets of our environment: what ART reads, and the key of its service only where that trains.
+
+    With a key of Weights & Biases the local backend would send its metrics there.
+    """
+    own = r"ART_\w+|UNSLOTH_\w+|IMPORT_UNSLOTH|LITELLM_\w+"
+    # Its litellm would look for a price list on the network at every start.
+    offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    return {**offline, **inherited(rf"{own}|WANDB_\w+" if backend == "serverless" else own)}
 
 
 def differences(recipe: Recipe) -> list[str]:
@@ -182,8 +199,7 @@ class Art:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                # Its litellm would look for a price list on the network at every start.
-                env={"LITELLM_LOCAL_MODEL_COST_MAP": "True", **os.environ},
+                env=_environment(recipe.art_backend),
             )
         try:
             self.url = str(self._answer("ready")["url"])
