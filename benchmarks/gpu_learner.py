@@ -28,7 +28,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from inspect_dining.files import write
 from inspect_dining.philosophers.prompts import observation, system_prompt, tool_schemas
 from inspect_dining.table import Game, Rules
-from inspect_dining.training.keep.run_directory import environment
+from inspect_dining.training.keep.environment import environment
 from inspect_dining.training.learn.objective import Group, Pair, pairs, sampled
 from inspect_dining.training.learn.updates import Updater
 from inspect_dining.training.play.loading import dinner, with_adapters

@@ -23,9 +23,9 @@ from inspect_dining.analysis.comparison.contrasts import compare_means
 from inspect_dining.scorers.catalogue import SCORES, compute_scores, estimate_score
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.scorers.terms import terms
-from inspect_dining.table.game import Player, play
 from inspect_dining.table.moves import Action
 from inspect_dining.table.players import scripted
+from inspect_dining.table.playing import Player, play
 from inspect_dining.table.rules import Coin, Rules, episode_seed, sample_id
 from inspect_dining.table.view import View
 

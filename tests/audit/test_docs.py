@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_dining.audit.allocations import MOST_ENUMERATED, count, even, most_meals
+from inspect_dining.audit.allocations import MOST_ENUMERATED, count
+from inspect_dining.audit.probe import even, most_meals
 from inspect_dining.statistics import detectable_shares
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import lil_array
 
-from inspect_dining.audit.allocations import even
 from inspect_dining.audit.assessment import Audit, audit, stuck_groups
 from inspect_dining.audit.frontier import break_even, told
 from inspect_dining.audit.ladder import games
+from inspect_dining.audit.probe import even
 from inspect_dining.scorers.shaping import Shaping, Throughput, shaping
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.table import Kind, Rules, best_meals

@@ -5,8 +5,8 @@ from math import log1p, sqrt
 
 import pytest
 
-from inspect_dining.audit.allocations import Probe
 from inspect_dining.audit.assessment import Audit, audit
+from inspect_dining.audit.probe import Probe
 from inspect_dining.scorers.shaping import (
     Shaping,
     Throughput,

@@ -7,19 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspect_dining.audit.allocations import (
-    MOST_ENUMERATED,
-    PLAIN,
-    Probe,
-    Setting,
-    allocations,
-    count,
-    even,
-    hogs,
-    most_meals,
-    partitions,
-    search,
-)
+from inspect_dining.audit.allocations import MOST_ENUMERATED, allocations, count, partitions, search
+from inspect_dining.audit.probe import PLAIN, Probe, Setting, even, hogs, most_meals
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping, paper, proportional, shaping
 from inspect_dining.scorers.terms import Terms, terms

@@ -9,7 +9,7 @@ import pytest
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.prompts import observation, system_prompt
 from inspect_dining.philosophers.tokens import Ids
-from inspect_dining.table.game import play
+from inspect_dining.table.playing import play
 from inspect_dining.table.rules import Order, Rules
 from inspect_dining.table.strategies import seat_of
 from inspect_dining.training.learn.art.child import Step

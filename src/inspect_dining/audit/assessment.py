@@ -10,7 +10,7 @@ from statistics import fmean
 
 from scipy import stats
 
-from inspect_dining.audit.allocations import Probe, search
+from inspect_dining.audit.allocations import search
 from inspect_dining.audit.frontier import (
     PAPER_DEADLOCK,
     Point,
@@ -21,6 +21,7 @@ from inspect_dining.audit.frontier import (
     frontier,
 )
 from inspect_dining.audit.ladder import GROUPS, Played, group_chance, no_spread
+from inspect_dining.audit.probe import Probe
 from inspect_dining.audit.properties import Property, check
 from inspect_dining.scorers.catalogue import SCORES, estimate_score
 from inspect_dining.scorers.shaping import Shaping

@@ -7,7 +7,8 @@ of the most even split of 0, 1, 2, ... meals up to the most that can be eaten.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspect_dining.audit.allocations import PLAIN, Meals, Probe, Search, Setting
+from inspect_dining.audit.allocations import Search
+from inspect_dining.audit.probe import PLAIN, Meals, Probe, Setting
 from inspect_dining.table.moves import LOST
 
 PAPER_DEADLOCK = 0.87

@@ -11,22 +11,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
 
-from inspect_dining.audit.allocations import (
-    EPSILON,
-    QUARTERS,
-    Meals,
-    Probe,
-    Search,
-    Setting,
-    even,
-    extremes,
-    hogs,
-    in_deadlock,
-    totals,
-)
+from inspect_dining.audit.allocations import Search, totals
 from inspect_dining.audit.frontier import PAPER_DEADLOCK, best_silence, break_even, counted, early_deadlock
+from inspect_dining.audit.pairs import (
+    Pair,
+    deadlock,
+    deadlock_rounds,
+    fitting,
+    further_meals,
+    later_deadlock,
+    starving,
+    starving_a_third,
+)
+from inspect_dining.audit.probe import EPSILON, QUARTERS, Probe, Setting, even, extremes, in_deadlock
 from inspect_dining.table.moves import LOST
 
 
@@ -60,16 +58,6 @@ STOPPING = 0.1
 """A meal after everybody's first must earn at least this share of what a first meal earns, on average."""
 
 
-class Pair(NamedTuple):
-    """Two episodes, of which the first should earn more, or at least not less."""
-
-    better: Meals
-    worse: Meals
-    setting: Setting
-    other: Setting
-    more: bool
-
-
 def check(probe: Probe, found: Search) -> list[Property]:
     """Checks all properties of a shaping at one table size.
 
@@ -81,7 +69,7 @@ def check(probe: Probe, found: Search) -> list[Property]:
         ValueError: The shaping gave no finite number.
     """
     n, most, quarters = probe.n, probe.most(), [in_deadlock(setting, probe.rounds) for setting in QUARTERS]
-    deadlocks = [Setting(number) for number in _rounds(probe)] + quarters
+    deadlocks = [Setting(number) for number in deadlock_rounds(probe)] + quarters
     return [
         _silence(probe, found),
         _playing_on(probe),
@@ -89,14 +77,14 @@ def check(probe: Probe, found: Search) -> list[Property]:
             probe,
             "further_meals_pay",
             "Each further fair meal pays",
-            _further_meals(probe, found, QUARTERS),
+            further_meals(probe, found, QUARTERS),
             meal=True,
         ),
         _compared(
             probe,
             "further_meals_pay_in_deadlock",
             "Each further fair meal pays in deadlocked episodes too",
-            _further_meals(probe, found, deadlocks),
+            further_meals(probe, found, deadlocks),
             f"no meal fits before a deadlock in round {probe.rounds}.",
             meal=True,
         ),
@@ -104,14 +92,14 @@ def check(probe: Probe, found: Search) -> list[Property]:
             probe,
             "starving_never_wins",
             "Starving a third of the seats never beats half as many meals that feed everyone",
-            _starving_a_third(probe, found, [*QUARTERS, *quarters]),
+            starving_a_third(probe, found, [*QUARTERS, *quarters]),
             f"it would take {2 * n} meals, and at most {most} can be eaten.",
         ),
         _compared(
             probe,
             "starving_costs",
             "At equal meals starving a seat costs",
-            _starving(probe, found, [*QUARTERS, *quarters]),
+            starving(probe, found, [*QUARTERS, *quarters]),
             f"it would take a seat that eats twice, and in {probe.rounds} rounds none can.",
             meal=True,
         ),
@@ -119,13 +107,13 @@ def check(probe: Probe, found: Search) -> list[Property]:
             probe,
             "deadlock_costs",
             "At equal meals deadlock costs",
-            _deadlock(probe, found, quarters),
+            deadlock(probe, found, quarters),
         ),
         _compared(
             probe,
             "later_deadlock",
             "At equal meals a later deadlock never earns less",
-            _later_deadlock(probe, found),
+            later_deadlock(probe, found),
         ),
         _bounded(probe, found),
     ]
@@ -165,110 +153,6 @@ def _told(probe: Probe, pair: Pair) -> str:
         first, second = str(pair.setting) or "without deadlock", str(pair.other) or "without deadlock"
     why = probe.why(pair.worse, pair.better, pair.other, pair.setting) or "no term that it reads differs"
     return f"{where}{first} earns {better:.3f}, {second} earns {worse:.3f} ({why})."
-
-
-def _fitting(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals]:
-    """The allocations tried that are possible in a setting."""
-    most, cap = probe.most(setting), probe.cap(setting)
-    return (meals for meals in found.allocations if sum(meals) <= most and max(meals) <= cap)
-
-
-def _moved(meals: Meals, giver: int | None, taker: int, symmetric: bool) -> Meals:
-    """The allocation after one meal more for a seat, taken from another or not."""
-    after = list(meals)
-    after[taker] += 1
-    if giver is not None:
-        after[giver] -= 1
-    return tuple(sorted(after, reverse=True)) if symmetric else tuple(after)
-
-
-def _further_meals(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
-    """One meal more for a seat that has had the fewest, from every even split."""
-    for setting in settings:
-        for total in totals(probe.most(setting) - 1, probe.n):
-            for meals in found.evens(total):
-                hungriest = [seat for seat, eaten in enumerate(meals) if eaten == min(meals)]
-                for seat in hungriest[:1] if found.symmetric else hungriest:
-                    yield Pair(_moved(meals, None, seat, found.symmetric), meals, setting, setting, more=True)
-
-
-def _starving_a_third(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
-    """Every allocation with a third of the seats or more unfed, against half its meals (rounded down) for all."""
-    for setting in settings:
-        worst = _worst_evens(probe, found, setting)
-        for meals in _fitting(probe, found, setting):
-            half = sum(meals) // 2
-            if 3 * meals.count(0) >= probe.n and half >= probe.n:
-                yield Pair(worst[half], meals, setting, setting, more=True)
-
-
-def _starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
-    """Every allocation with an unfed seat, against two others of as many meals.
-
-    One is the same after a seat that ate twice or more feeds it; the other the even split, where that feeds everyone.
-    """
-    for setting in settings:
-        worst = _worst_evens(probe, found, setting)
-        for meals in _fitting(probe, found, setting):
-            if 0 not in meals or max(meals) < 2:
-                continue
-            givers = [seat for seat, eaten in enumerate(meals) if eaten > 1]
-            takers = [seat for seat, eaten in enumerate(meals) if not eaten]
-            if found.symmetric:
-                givers, takers = [meals.index(eaten) for eaten in {meals[seat] for seat in givers}], takers[:1]
-            if not found.exact:
-                givers, takers = givers[:2], takers[:2]
-            for giver in givers:
-                for taker in takers:
-                    yield Pair(_moved(meals, giver, taker, found.symmetric), meals, setting, setting, more=True)
-            if sum(meals) >= probe.n:
-                yield Pair(worst[sum(meals)], meals, setting, setting, more=True)
-
-
-def _worst_evens(probe: Probe, found: Search, setting: Setting) -> list[Meals]:
-    """For each number of meals its even split, in the order of the seats that earns least."""
-    totals = range(probe.most(setting) + 1)
-    return [min(found.evens(total), key=lambda meals: probe.reward(meals, setting)) for total in totals]
-
-
-def _deadlock(probe: Probe, found: Search, quarters: Iterable[Setting]) -> Iterator[Pair]:
-    """Every allocation against the same with a deadlock in the last round; even splits and hogs with one in any."""
-    for setting in quarters:
-        alive = Setting(None, setting.thinking, setting.losing, setting.kind)
-        for meals in _fitting(probe, found, setting):
-            yield Pair(meals, meals, alive, setting, more=True)
-    for number in _rounds(probe):
-        for meals in _plain_ways(probe, found, Setting(number)):
-            yield Pair(meals, meals, Setting(), Setting(number), more=True)
-
-
-def _later_deadlock(probe: Probe, found: Search) -> Iterator[Pair]:
-    """A deadlock in any round against one a round later.
-
-    With shares of `think` or lost turns against one four rounds later: a quarter of the turns is then a whole number.
-    """
-    for setting in QUARTERS:
-        step = 1 if setting == Setting() else 4
-        for number in (n for n in _rounds(probe) if n % step == 0 and n <= probe.rounds - step):
-            early, late = in_deadlock(setting, number), in_deadlock(setting, number + step)
-            for meals in _plain_ways(probe, found, early):
-                yield Pair(meals, meals, late, early, more=False)
-
-
-def _plain_ways(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals]:
-    """Even splits of every number of meals that is possible in a setting, and hogs."""
-    for total in totals(probe.most(setting), probe.n):
-        yield from found.evens(total)
-        if total > 1:
-            yield hogs(total, probe.n, probe.cap(setting))
-
-
-def _rounds(probe: Probe) -> list[int]:
-    """The rounds before the last in which a deadlock is looked at: all, or forty where there are more."""
-    every = range(1, probe.rounds)
-    return (
-        list(every) if len(every) <= 60 else sorted({round(1 + place * (len(every) - 1) / 39) for place in range(40)})
-    )
 
 
 def _silence(probe: Probe, found: Search) -> Property:
@@ -327,7 +211,7 @@ def _playing_on(probe: Probe) -> Property:
 
 def _pastimes(probe: Probe, total: int) -> Iterator[Setting]:
     """What can be done besides so many meals: shares of `think` and lost turns that leave the turns of the meals."""
-    for number in (None, *_rounds(probe)[:: max(1, probe.rounds // 12)], probe.rounds):
+    for number in (None, *deadlock_rounds(probe)[:: max(1, probe.rounds // 12)], probe.rounds):
         played = number or probe.rounds
         if number is not None and total > probe.most(Setting(number)):
             continue
@@ -351,7 +235,7 @@ tenths; that of a range that grows like log T does not fall."""
 
 def _bounded(probe: Probe, found: Search) -> Property:
     settings = [*QUARTERS, *(in_deadlock(setting, probe.rounds) for setting in QUARTERS), Setting(deadlock=1)]
-    rewards = [probe.reward(meals, setting) for setting in settings for meals in _fitting(probe, found, setting)]
+    rewards = [probe.reward(meals, setting) for setting in settings for meals in fitting(probe, found, setting)]
     low, high = min(rewards), max(rewards)
     ranges = [extremes(Probe(probe.shaping, probe.n, rounds)) for rounds in _HORIZONS]
     growths = [after - before for before, after in pairwise(top - bottom for bottom, top in ranges)]

@@ -15,7 +15,6 @@ cannot be read is left out with a note.
 """
 
 import csv
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from inspect_dining.dpbench.metrics import Outcome, consistency_counts, outcome
 from inspect_dining.dpbench.record import Record
 from inspect_dining.dpbench.rules import CONDITIONS, EIGHT
 from inspect_dining.dpbench.table import Action
+from inspect_dining.dpbench.values import parse_bool, parse_count, parse_object, take_count, take_list, take_object
 from inspect_dining.errors import BadInput
 
 MOST_BYTES = 2**29
@@ -145,16 +145,16 @@ def _log(path: Path, notes: list[str]) -> Cell:
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                entry = _entry(line)
+                entry = parse_object(line)
                 kind = entry.get("type")
                 if kind == "header":
-                    config = _mapping(entry, "config")
-                    sequential, n = config.get("mode") == "sequential", _whole(config, "num_philosophers")
-                    version = plain(_mapping(entry, "environment").get("dpbench_version", version), 20)
+                    config = take_object(entry, "config")
+                    sequential, n = config.get("mode") == "sequential", take_count(config, "num_philosophers")
+                    version = plain(take_object(entry, "environment").get("dpbench_version", version), 20)
                 elif kind == "timestep":
-                    _timestep(running.setdefault(_whole(entry, "episode_id"), _Running()), entry, n, sequential)
+                    _timestep(running.setdefault(take_count(entry, "episode_id"), _Running()), entry, n, sequential)
                 elif kind == "episode_end":
-                    episodes.append(_ended(running.pop(_whole(entry, "episode_id"), _Running()), entry, n))
+                    episodes.append(_ended(running.pop(take_count(entry, "episode_id"), _Running()), entry, n))
                 else:
                     raise ValueError("it is of no known type")
             except ValueError as error:
@@ -174,7 +174,7 @@ def _named(path: Path) -> tuple[str, str, str]:
     beside = path.with_name("metrics.json")
     if beside.is_file():
         try:
-            about = _entry(beside.read_text(encoding="utf-8"))
+            about = parse_object(beside.read_text(encoding="utf-8"))
         except (ValueError, OSError):
             about = {}
     folder, above = path.parent.name, path.parent.parent.name
@@ -189,10 +189,10 @@ def _named(path: Path) -> tuple[str, str, str]:
 
 def _timestep(episode: _Running, entry: Mapping[str, object], n: int, sequential: bool) -> None:
     """Takes one line of a timestep."""
-    state = _mapping(entry, "table_state")
-    seats = [_seat(one) for one in _list(state, "philosophers")]
-    holders = [one.get("holder") if isinstance(one, Mapping) else None for one in _list(state, "forks")]
-    decisions = [_decision(one) for one in _list(entry, "decisions")]
+    state = take_object(entry, "table_state")
+    seats = [_seat(one) for one in take_list(state, "philosophers")]
+    holders = [one.get("holder") if isinstance(one, Mapping) else None for one in take_list(state, "forks")]
+    decisions = [_decision(one) for one in take_list(entry, "decisions")]
     if len(seats) != n or len(holders) != n:
         raise ValueError(f"its state is not one of {n} philosophers")
     phantom = any(
@@ -202,7 +202,7 @@ def _timestep(episode: _Running, entry: Mapping[str, object], n: int, sequential
     said = [one for _, one in decisions]
     if sequential and episode.rows:
         # after the first pass dpbench writes all latest decisions at every action, of which one is new
-        actor = (_whole(entry, "timestep") - 1) % n
+        actor = (take_count(entry, "timestep") - 1) % n
         said = [one for seat, one in decisions if seat == actor]
     episode.rows += 1
     episode.seats = seats
@@ -214,8 +214,8 @@ def _timestep(episode: _Running, entry: Mapping[str, object], n: int, sequential
 
 def _ended(episode: _Running, entry: Mapping[str, object], n: int) -> Episode:
     """The episode, at the line of its end."""
-    meals = tuple(_count(one) for one in _list(entry, "meals_per_philosopher"))
-    timesteps, deadlock = _whole(entry, "total_timesteps"), entry.get("deadlock")
+    meals = tuple(parse_count(one) for one in take_list(entry, "meals_per_philosopher"))
+    timesteps, deadlock = take_count(entry, "total_timesteps"), entry.get("deadlock")
     if len(meals) != n or not isinstance(deadlock, bool):
         raise ValueError("it is no end of an episode")
     # a locked state in the middle was cleared: the game goes on after a deadlock, and none ends it
@@ -242,7 +242,7 @@ def _decision(value: object) -> tuple[int, Said]:
     if not isinstance(value, Mapping):
         raise ValueError("it holds no decision")
     message = value.get("message")
-    return _whole(value, "philosopher_id"), (_action(value.get("action")), str(message) if message else None)
+    return take_count(value, "philosopher_id"), (_action(value.get("action")), str(message) if message else None)
 
 
 def _action(value: object) -> Action:
@@ -293,8 +293,8 @@ def _episodes(path: Path, rows: list[dict[str, str]], notes: list[str]) -> Cell:
     broken: list[str] = []
     for number, row in enumerate(rows, 2):
         try:
-            meals = tuple(_count(one) for one in row["meals_per_philosopher"].split(";"))
-            timesteps, deadlock = _count(row["total_timesteps"]), _truth(row["deadlock"])
+            meals = tuple(parse_count(one) for one in row["meals_per_philosopher"].split(";"))
+            timesteps, deadlock = parse_count(row["total_timesteps"]), parse_bool(row["deadlock"])
             if len(meals) < 2:
                 raise ValueError("a table has two philosophers at least")
         except ValueError as error:
@@ -311,56 +311,6 @@ def _episodes(path: Path, rows: list[dict[str, str]], notes: list[str]) -> Cell:
         )
     release = plain(version.split("_")[0].removeprefix("v"), 20)
     return Cell(plain(path, None), plain(model, 80), plain(condition, 80), release, tuple(episodes))
-
-
-# --- values that come from elsewhere
-
-
-def _entry(line: str) -> Mapping[str, object]:
-    """One JSON object."""
-    try:
-        entry = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError("it is not JSON") from error
-    if not isinstance(entry, dict):
-        raise ValueError("it is no JSON object")
-    return entry
-
-
-def _mapping(entry: Mapping[str, object], key: str) -> Mapping[str, object]:
-    value = entry.get(key)
-    if not isinstance(value, Mapping):
-        raise ValueError(f"its {key} is no object")
-    return value
-
-
-def _list(entry: Mapping[str, object], key: str) -> list[object]:
-    value = entry.get(key)
-    if not isinstance(value, list):
-        raise ValueError(f"its {key} is no list")
-    return value
-
-
-def _whole(entry: Mapping[str, object], key: str) -> int:
-    try:
-        return _count(entry.get(key))
-    except ValueError as error:
-        raise ValueError(f"its {key} is no whole number") from error
-
-
-def _count(value: object) -> int:
-    """A whole number from 0 to a million, also written as text."""
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value.strip()):
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1_000_000:
-        raise ValueError(f"{plain(value, 40)} is no count")
-    return value
-
-
-def _truth(value: str) -> bool:
-    if value not in ("True", "False"):
-        raise ValueError(f"{plain(value, 40)} is neither True nor False")
-    return value == "True"
 
 
 def find(path: Path) -> Iterator[Path]:

@@ -1,9 +1,10 @@
 """The game: rules, table, views, records, scripted players and the proven optimum; pure, and free of Inspect."""
 
-from inspect_dining.table.game import Game, Player, play
+from inspect_dining.table.game import Game
 from inspect_dining.table.moves import Action, Kind, Outcome, Reading, Turn, Why
 from inspect_dining.table.optimum import Best, best_meals
 from inspect_dining.table.players import SCRIPTED, Scripted, scripted
+from inspect_dining.table.playing import Player, play
 from inspect_dining.table.record import Record, Round, replay
 from inspect_dining.table.rules import Coin, Rules, episode_seed, sample_id
 from inspect_dining.table.table import Table

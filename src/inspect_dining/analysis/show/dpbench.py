@@ -11,7 +11,7 @@ from rich.text import Text
 
 from inspect_dining.analysis.comparison.dpbench import METRICS, Contrast, Summary
 from inspect_dining.analysis.show.formatting import estimate, interval, number, p_value
-from inspect_dining.analysis.show.plots import COLOURS, MARKERS, style, svg
+from inspect_dining.analysis.show.style import COLOURS, MARKERS, style, svg
 from inspect_dining.border import cell
 from inspect_dining.statistics import Estimate
 

@@ -5,83 +5,33 @@ everywhere. Models differ by colour, marker and dash, and keep them in every fig
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from io import BytesIO
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from inspect_dining.analysis.comparison.compare import Comparison, Section
 from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
+from inspect_dining.analysis.show.style import (
+    COLOURS,
+    GREY,
+    draw_legend,
+    error_bars,
+    look_of,
+    make_panels,
+    place_of,
+    style,
+    svg,
+)
 from inspect_dining.analysis.show.tables import named, same
-from inspect_dining.statistics import Estimate, Interval
+from inspect_dining.statistics import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""The palette of Okabe and Ito, without its yellow, which paper swallows."""
-MARKERS = "osD^vPX"
-"""A marker for each colour."""
-Dash = Literal["-", "--", "-.", ":"]
-DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
-"""Dashes, for more models than colours too."""
-GREY = "#595959"
-"""Null models."""
 RANDOM = "random"
 """The null model of the ladder."""
 _NULL = "scripted random player"
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How a model looks in every figure.
-
-    Attributes:
-        colour: Its colour.
-        marker: Its marker.
-        dash: Its dash.
-    """
-
-    colour: str
-    marker: str
-    dash: Dash
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """The look of every figure here."""
-    from matplotlib import rc_context
-
-    with rc_context({
-        "font.size": 9,
-        "axes.titlesize": 9,
-        "axes.titleweight": "bold",
-        "axes.titlelocation": "left",
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "axes.axisbelow": True,
-        "grid.color": "#E6E6E6",
-        "grid.linewidth": 0.6,
-        "lines.linewidth": 1.4,
-        "lines.markersize": 4.5,
-        "legend.frameon": False,
-        "legend.fontsize": 8,
-        "svg.hashsalt": "inspect_dining",
-        "text.parse_math": False,  # the names of models are no formulas
-    }):
-        yield
-
-
-def svg(figure: "Figure") -> str:
-    """A figure as SVG text; the same bytes for the same figure."""
-    file = BytesIO()
-    figure.savefig(file, format="svg", metadata={"Date": None})
-    return file.getvalue().decode()
 
 
 def titles(sections: Sequence[Section]) -> list[str]:
@@ -112,59 +62,10 @@ def short_titles(sections: Sequence[Section]) -> list[str]:
     return found
 
 
-def _place(row: Row) -> int:
-    """0 for A, 1 for B, ..., 26 for AA."""
-    place = 0
-    for character in row.letter:
-        place = 26 * place + ord(character) - ord("A") + 1
-    return place - 1
-
-
-def look_of(row: Row) -> Look:
-    """How a model looks in every figure, by its letter."""
-    place, kinds = _place(row), len(COLOURS)
-    return Look(
-        COLOURS[place % kinds],
-        MARKERS[(place + place // kinds) % len(MARKERS)],
-        DASHES[(place + place // kinds) % len(DASHES)],
-    )
-
-
 def _models(found: Comparison) -> dict[str, Row]:
     """Every model by letter, in order."""
     rows = {row.letter: row for section in found.sections for row in section.rows}
-    return dict(sorted(rows.items(), key=lambda item: _place(item[1])))
-
-
-def _legend(figure: "Figure", axes: "Axes") -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    longest = max(map(len, labels), default=1)
-    if handles:
-        figure.legend(handles, labels, loc="outside lower center", ncols=max(1, min(4, 110 // (longest + 6))))
-
-
-def _bars(of: Sequence[Estimate], complement: bool = False) -> tuple[list[float], list[list[float]]]:
-    """Means, and how far their intervals reach down and up; 1 minus both where the complement is wanted."""
-    means, down, up = [], [], []
-    for one in of:
-        mean = one.mean or 0.0
-        low, high = (mean, mean) if one.interval is None else (one.interval.low, one.interval.high)
-        means.append(1 - mean if complement else mean)
-        down.append(max(0.0, high - mean if complement else mean - low))
-        up.append(max(0.0, mean - low if complement else high - mean))
-    return means, [down, up]
-
-
-def _panels(count: int, height: float) -> tuple["Figure", list["Axes"]]:
-    from matplotlib.figure import Figure
-
-    columns = min(count, 3)
-    lines = -(-count // columns)
-    figure = Figure(figsize=(7.2, height * lines + 0.6), layout="constrained")
-    axes = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel().tolist()
-    for empty in axes[count:]:
-        empty.set_axis_off()
-    return figure, axes[:count]
+    return dict(sorted(rows.items(), key=lambda item: place_of(item[1])))
 
 
 LADDER_LINES = ("wave", "odd_even", "hierarchy", "lehmann_rabin", "backoff", "random")
@@ -174,7 +75,7 @@ LADDER_LINES = ("wave", "odd_even", "hierarchy", "lehmann_rabin", "backoff", "ra
 def efficiency_figure(found: Comparison) -> str:
     """Efficiency and Jain's index against n, the scripted ladder as lines; models beside each other at each n."""
     with style():
-        figure, panels = _panels(2, 3.0)
+        figure, panels = make_panels(2, 3.0)
         models = _models(found)
         last = len(found.sections) - 1
         for axes, outcome, title in zip(panels, ("efficiency", "jain"), ("Efficiency", "Jain's index"), strict=True):
@@ -196,7 +97,7 @@ def efficiency_figure(found: Comparison) -> str:
                     for row in section.rows
                     if row.letter == letter and row.summary.estimates.get(outcome) is not None
                 ]
-                means, reach = _bars([estimate for _, estimate in rows])
+                means, reach = error_bars([estimate for _, estimate in rows])
                 look = look_of(model)
                 axes.errorbar(
                     [x for x, _ in rows], means, reach, label=named(model), capsize=2,
@@ -206,14 +107,14 @@ def efficiency_figure(found: Comparison) -> str:
             axes.set_xticks(range(last + 1), short_titles(found.sections), rotation=0 if last < 5 else 60)
             axes.set_xlim(-0.5, last + 0.5 + 0.28 * (last + 1))
             axes.grid(axis="x", visible=False)
-        _legend(figure, panels[0])
+        draw_legend(figure, panels[0])
         return svg(figure)
 
 
 def deadlock_figure(found: Comparison) -> str:
     """Deadlock against n with the random player, and locking in round 1 against independent seats."""
     with style():
-        figure, (left, right) = _panels(2, 2.8)
+        figure, (left, right) = make_panels(2, 2.8)
         at = {id(section): float(place) for place, section in enumerate(found.sections)}
         models = _models(found)
         for number, (letter, model) in enumerate(models.items()):
@@ -221,19 +122,19 @@ def deadlock_figure(found: Comparison) -> str:
             rows = [(at[id(s)] + shift, row) for s in found.sections for row in s.rows if row.letter == letter]
             scored = [(x, row.summary.estimates["no_deadlock"], row.first) for x, row in rows if row.first is not None]
             places, look = [x for x, _, _ in scored], look_of(model)
-            means, reach = _bars([survived for _, survived, _ in scored], complement=True)
+            means, reach = error_bars([survived for _, survived, _ in scored], complement=True)
             left.errorbar(
                 places, means, reach, label=named(model), capsize=2,
                 color=look.colour, marker=look.marker, linestyle=look.dash,
             )  # fmt: skip
-            means, reach = _bars([first.locked for _, _, first in scored])
+            means, reach = error_bars([first.locked for _, _, first in scored])
             right.errorbar(places, means, reach, capsize=2, color=look.colour, marker=look.marker, linestyle="none")
             right.plot(
                 places, [first.independent for _, _, first in scored],
                 color=look.colour, marker=look.marker, linestyle="none", markerfacecolor="white", markersize=7,
             )  # fmt: skip
         null = [(at[id(s)], row) for s in found.sections for row in s.ladder if row.label == RANDOM]
-        means, _ = _bars([row.summary.estimates["no_deadlock"] for _, row in null], complement=True)
+        means, _ = error_bars([row.summary.estimates["no_deadlock"] for _, row in null], complement=True)
         if null:
             left.plot([x for x, _ in null], means, label=_NULL, color=GREY, linestyle=":", marker="_", markersize=14)
         left.set(title="Deadlock", ylabel="share of episodes", ylim=(-0.04, 1.04))
@@ -242,14 +143,14 @@ def deadlock_figure(found: Comparison) -> str:
             axes.set_xticks(range(len(found.sections)), short_titles(found.sections), rotation=0 if len(at) < 6 else 60)
             axes.set_xlim(-0.5, len(found.sections) - 0.5)
             axes.grid(axis="x", visible=False)
-        _legend(figure, left)
+        draw_legend(figure, left)
         return svg(figure)
 
 
 def survival_figure(found: Comparison) -> str:
     """The share of episodes not deadlocked after each round, a panel for each n; the random player dotted."""
     with style():
-        figure, panels = _panels(len(found.sections), 2.3)
+        figure, panels = make_panels(len(found.sections), 2.3)
         for axes, section, title in zip(panels, found.sections, short_titles(found.sections), strict=True):
             for row in section.rows:
                 look, curve = look_of(row), row.summary.curve
@@ -265,18 +166,18 @@ def survival_figure(found: Comparison) -> str:
             panels[0].plot([], [], label=named(model), color=look.colour, linestyle=look.dash)
         if any(section.ladder for section in found.sections):
             panels[0].plot([], [], label=_NULL, color=GREY, linestyle=":")
-        _legend(figure, panels[0])
+        draw_legend(figure, panels[0])
         return svg(figure)
 
 
 def seats_figure(found: Comparison) -> str:
     """Mean meals of each seat with intervals, a panel for each n; a seat with a model of its own is ringed."""
     with style():
-        figure, panels = _panels(len(found.sections), 2.3)
+        figure, panels = make_panels(len(found.sections), 2.3)
         for axes, section, title in zip(panels, found.sections, short_titles(found.sections), strict=True):
             for number, row in enumerate(section.rows):
                 look, shift = look_of(row), 0.6 * ((number + 0.5) / len(section.rows) - 0.5)
-                means, reach = _bars(row.summary.seats)
+                means, reach = error_bars(row.summary.seats)
                 seats = [seat + shift for seat in range(len(means))]
                 axes.errorbar(seats, means, reach, capsize=1.5, color=look.colour, marker=look.marker, linestyle="none")
                 usual = "" if row.player is None else row.player.model
@@ -293,7 +194,7 @@ def seats_figure(found: Comparison) -> str:
         for model in _models(found).values():
             look = look_of(model)
             panels[0].plot([], [], label=named(model), color=look.colour, marker=look.marker, linestyle="none")
-        _legend(figure, panels[0])
+        draw_legend(figure, panels[0])
         return svg(figure)
 
 

@@ -15,13 +15,11 @@ But it is checked before it is believed: a directory that was changed, damaged o
 import gzip
 import json
 import os
-import platform
 import shutil
 import socket
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
@@ -33,6 +31,7 @@ from inspect_dining.border import plain, read_json, read_text, read_yaml
 from inspect_dining.errors import BadInput
 from inspect_dining.files import append, write, writing
 from inspect_dining.table.record import Record
+from inspect_dining.training.keep.environment import differences, environment
 from inspect_dining.training.recipe import Recipe, checked
 
 RETIRED = (("turn_baseline", False),)
@@ -216,7 +215,7 @@ class RunDir:
         if seal is None:
             return []
         notes = []
-        changed = _differences(_as_now(seal.get("recipe")), recipe.model_dump(mode="json"))
+        changed = differences(_as_now(seal.get("recipe")), recipe.model_dump(mode="json"))
         if changed and not accept:
             raise BadInput(
                 f"The recipe of {self.path} was changed since its state was saved: {'; '.join(changed)}. Put it back, "
@@ -238,7 +237,7 @@ class RunDir:
                     "on from it. Restore it, or start another run."
                 )
         now = environment()
-        notes += [f"Unlike before: {one}." for one in _differences(seal.get("environment"), now)]
+        notes += [f"Unlike before: {one}." for one in differences(seal.get("environment"), now)]
         return notes
 
     def _tables(self, step: int) -> Sequence[tuple[str, int]]:
@@ -345,30 +344,3 @@ def _as_now(recipe: object) -> object:
         return checked({k: v for k, v in recipe.items() if (k, v) not in RETIRED}).model_dump(mode="json")
     except BadInput:
         return recipe
-
-
-def _differences(old: object, new: Mapping[str, object]) -> list[str]:
-    """What differs between two sets of plain values, as `steps 40 (was 30)`."""
-    before = old if isinstance(old, Mapping) else {}
-    after = json.loads(json.dumps(new))
-    keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-    return [plain(f"{key} {after.get(key)} (was {before.get(key)})") for key in keys]
-
-
-def environment() -> dict[str, object]:
-    """What a run depends on besides its recipe."""
-    versions = {}
-    for name in ("inspect-dining", "inspect-ai", "torch", "transformers", "peft", "accelerate", "numpy"):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return {
-        "python": platform.python_version(),
-        "system": platform.system(),
-        "machine": platform.machine(),
-        "threads": torch.get_num_threads(),
-        "processes": int(os.environ.get("WORLD_SIZE", "1")),
-        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-        "versions": versions,
-    }
