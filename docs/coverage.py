@@ -24,8 +24,8 @@ from inspect_dining.scorers.catalogue import SCORES, compute_scores, estimate_sc
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table.moves import Action
-from inspect_dining.table.players import scripted
-from inspect_dining.table.playing import Player, play
+from inspect_dining.table.players.playing import Player, play
+from inspect_dining.table.players.scripted import scripted
 from inspect_dining.table.rules import Coin, Rules, episode_seed, sample_id
 from inspect_dining.table.view import View
 

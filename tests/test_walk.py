@@ -17,7 +17,7 @@ from inspect_ai.log import write_eval_log
 
 from inspect_dining.cli.main import main
 from inspect_dining.table import Rules
-from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.players.scripted import SCRIPTED
 from inspect_dining.tasks import philosophers
 from tests.analysis.made import log, run
 

@@ -13,7 +13,7 @@ from inspect_dining.audit.seat_blind import BEST_FOUND, player_of
 from inspect_dining.files import write
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Rules, play
-from inspect_dining.table.playing import Player
+from inspect_dining.table.players.playing import Player
 
 FILE = Path(__file__).parents[2] / "docs" / "data" / "protocol.csv"
 HEAD = ("protocol", "player", "seed", "meals", "deadlocked", "calls")

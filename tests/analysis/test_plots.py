@@ -7,15 +7,15 @@ import pytest
 
 from inspect_dining.analysis.comparison.compare import Comparison, compare
 from inspect_dining.analysis.inputs.collection import read
-from inspect_dining.analysis.show.formatting import letter
-from inspect_dining.analysis.show.plots import (
+from inspect_dining.analysis.show.figures.plots import (
     deadlock_figure,
     forest_figure,
     seats_figure,
     survival_figure,
     titles,
 )
-from inspect_dining.analysis.show.style import COLOURS, look_of
+from inspect_dining.analysis.show.figures.style import COLOURS, look_of
+from inspect_dining.analysis.show.formatting import letter
 from inspect_dining.table import Rules
 from tests.analysis.made import log, run, sample
 

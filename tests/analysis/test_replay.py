@@ -11,7 +11,7 @@ from inspect_ai.log import write_eval_log
 from rich.console import Console
 
 from inspect_dining.analysis.show.replay import Shown, game, shown
-from inspect_dining.analysis.show.ring import ring
+from inspect_dining.analysis.show.report.ring import ring
 from inspect_dining.analysis.show.turns import round_in_detail, seat_in_detail
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Record, Rules, View, play

@@ -13,11 +13,11 @@ from playwright.sync_api import sync_playwright
 
 from inspect_dining.analysis.comparison.compare import Comparison, compare
 from inspect_dining.analysis.inputs.collection import Collection, read
-from inspect_dining.analysis.show.html import figures, picture, table
-from inspect_dining.analysis.show.html import page as html_page
-from inspect_dining.analysis.show.pdf import print_pdf, save_figures
-from inspect_dining.analysis.show.report import page
-from inspect_dining.analysis.show.ring import SCRIPT
+from inspect_dining.analysis.show.report.html import figures, picture, table
+from inspect_dining.analysis.show.report.html import page as html_page
+from inspect_dining.analysis.show.report.page import page
+from inspect_dining.analysis.show.report.pdf import print_pdf, save_figures
+from inspect_dining.analysis.show.report.ring import SCRIPT
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import shaping
 from inspect_dining.table import Rules, play

@@ -13,7 +13,7 @@ from inspect_dining.scorers.shaping import Shaping, shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.statistics import estimate
 from inspect_dining.table import Rules, episode_seed, play
-from inspect_dining.table.players import players_under
+from inspect_dining.table.players.scripted import players_under
 
 PATIENT = [Rules(5, 30, patience=1), Rules(5, 30, patience=3)]
 MEALS = Shaping("meals", lambda t: float(t.eaten))

@@ -13,7 +13,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping, paper, proportional, shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.table import Record, Rules, play
-from inspect_dining.table.players import players_under
+from inspect_dining.table.players.scripted import players_under
 from inspect_dining.table.rules import Order
 from tests.audit import shapings
 from tests.table.dinners import records

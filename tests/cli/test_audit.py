@@ -11,7 +11,7 @@ from PIL import Image
 
 from inspect_dining.cli.main import main
 from inspect_dining.table import Rules
-from inspect_dining.table.players import players_under
+from inspect_dining.table.players.scripted import players_under
 
 
 def run(*arguments: str, columns: int = 80) -> Result:

@@ -11,7 +11,7 @@ from inspect_dining.crossplay import cross_play
 from inspect_dining.crossplay.tables import entry
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Rules, episode_seed, play, sample_id
-from inspect_dining.table.fault_optimum import survivors_best_given
+from inspect_dining.table.optimum.faulty import survivors_best_given
 
 PAGE = (Path(__file__).parents[2] / "docs" / "strangers.md").read_text(encoding="utf-8")
 GAMES = 120

@@ -10,9 +10,9 @@ from click.testing import CliRunner, Result
 
 from inspect_dining.analysis.comparison.dpbench import cells, contrasts, summary
 from inspect_dining.cli.main import main
-from inspect_dining.dpbench.files import Cell, read
 from inspect_dining.dpbench.game import play
 from inspect_dining.dpbench.players import player
+from inspect_dining.dpbench.published.files import Cell, read
 from inspect_dining.dpbench.rules import DPBenchRules
 from inspect_dining.errors import BadInput
 
@@ -190,7 +190,7 @@ def test_contrasts_compare_one_condition(tmp_path: Path) -> None:
 
 
 def test_games_of_ours_stand_beside_theirs(tmp_path: Path) -> None:
-    from inspect_dining.dpbench.files import of_record
+    from inspect_dining.dpbench.published.files import of_record
 
     record = play(DPBenchRules(3, order="sequential"), player("left_first"))
     found = of_record(record.to_dict())

@@ -12,7 +12,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.neighbours.pettingzoo import parallel_env, scripted_actions
 from inspect_dining.scorers.shaping import reward
 from inspect_dining.table import Rules, play
-from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.players.scripted import SCRIPTED
 
 
 @pytest.mark.parametrize("n", [2, 5])

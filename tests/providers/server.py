@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 
 from inspect_dining.table import Coin, scripted
-from inspect_dining.table.strategies import seat_of
+from inspect_dining.table.players.strategies import seat_of
 from tests.loopback import Loopback
 from tests.providers.wires import Asked, Call, Json, Say, Wire
 

@@ -14,8 +14,8 @@ from inspect_ai.log import EvalLog, EvalSample, read_eval_log, recompute_metrics
 from inspect_ai.model import ModelCost, ModelInfo, set_model_info
 
 from inspect_dining.table import Rules
+from inspect_dining.table.players.strategies import seat_of
 from inspect_dining.table.rules import Order
-from inspect_dining.table.strategies import seat_of
 from tests.providers.conftest import Serve
 from tests.providers.dinners import CHAT, Options, connect, dine, record, sample, samples, undisturbed, unscored
 from tests.providers.server import Failing, Fault, Gate, player, refusal

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from inspect_dining.table import Rules
 from inspect_dining.table.moves import READINGS
-from inspect_dining.table.strategies import seat_of
+from inspect_dining.table.players.strategies import seat_of
 from tests.providers.conftest import Serve
 from tests.providers.dinners import CHAT, connect, dine, record, sample, samples, unscored
 from tests.providers.server import Failing, Fault

@@ -11,7 +11,7 @@ from inspect_dining.philosophers.prompts import TOOLS, observation, system_promp
 from inspect_dining.solvers.seat import EXTRA_CALL
 from inspect_dining.table import Action, Kind, Outcome, Reading, Rules, replay, see
 from inspect_dining.table.moves import CODES
-from inspect_dining.table.strategies import seat_of
+from inspect_dining.table.players.strategies import seat_of
 from tests.providers.conftest import Serve
 from tests.providers.dinners import calls, connect, dine, record, sample, samples, undisturbed
 from tests.providers.server import Fault, Gate, player

@@ -15,9 +15,9 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from inspect_dining.table import Rules, View, episode_seed, parse, play, replay, see
 from inspect_dining.table.narration import account, happened
-from inspect_dining.table.players import players_under
+from inspect_dining.table.players.scripted import players_under
+from inspect_dining.table.players.strategies import seat_of
 from inspect_dining.table.record import RECORD
-from inspect_dining.table.strategies import seat_of
 from inspect_dining.tasks import philosophers
 from tests.solvers.harness import Talker, calls, left_first, record_of, records_of, run, run_all, samples, says, score
 

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspect_dining.scorers.terms import terms
-from inspect_dining.table import SCRIPTED, Action, Record, Rules, Table, best_meals, optimum, play, replay, see
-from inspect_dining.table.fault_optimum import _beside_a_hog, _bounded_row, survivors_best, survivors_best_given
+from inspect_dining.table import SCRIPTED, Action, Record, Rules, Table, best_meals, play, replay, see
 from inspect_dining.table.moves import ACTS, NO_CALL, Reading
-from inspect_dining.table.players import scripted
-from inspect_dining.table.row_optimum import MOST_SEATS, Ends, most_meals
+from inspect_dining.table.optimum import ring as optimum
+from inspect_dining.table.optimum.faulty import _beside_a_hog, _bounded_row, survivors_best, survivors_best_given
+from inspect_dining.table.optimum.row import MOST_SEATS, Ends, most_meals
+from inspect_dining.table.players.scripted import scripted
 from inspect_dining.table.rules import Coin, Order, Release
 from inspect_dining.table.table import FREE, end_round, move
 

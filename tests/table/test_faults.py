@@ -14,9 +14,9 @@ from inspect_dining.table.faults import Fault
 from inspect_dining.table.game import retrace
 from inspect_dining.table.moves import NO_CALL, READINGS
 from inspect_dining.table.narration import account, round_card
+from inspect_dining.table.players.talkers import announced
 from inspect_dining.table.rules import Order
 from inspect_dining.table.talk import Heard
-from inspect_dining.table.talkers import announced
 from tests.table.dinners import sentence
 
 KINDS = ("silent", "crash", "hog", "random", "delayed=2", "liar")

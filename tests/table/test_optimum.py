@@ -8,7 +8,7 @@ import pytest
 
 from inspect_dining.table import Rules, Table, best_meals
 from inspect_dining.table.moves import ACTS
-from inspect_dining.table.optimum import Best, _bound, solve
+from inspect_dining.table.optimum.ring import Best, _bound, solve
 from inspect_dining.table.rules import Order
 from inspect_dining.table.table import end_round, move
 from tests.table.dinners import sentence

@@ -27,8 +27,8 @@ from inspect_dining.table import (
     render,
     replay,
 )
+from inspect_dining.table.players.strategies import seat_of
 from inspect_dining.table.rules import Hint, Order, Release, Ties
-from inspect_dining.table.strategies import seat_of
 from inspect_dining.table.table import FREE
 from tests.table.dinners import views
 

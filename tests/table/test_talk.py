@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from inspect_dining.table import SCRIPTED, Action, Record, Rules, View, best_meals, play, replay
 from inspect_dining.table.game import Game, retrace
-from inspect_dining.table.playing import Player
+from inspect_dining.table.players.playing import Player
+from inspect_dining.table.players.talkers import announced
 from inspect_dining.table.rules import Order
 from inspect_dining.table.talk import MESSAGE_LIMIT, Heard, as_message
-from inspect_dining.table.talkers import announced
 from tests.table.dinners import records, sentence
 
 TALKERS = [name for name, player in SCRIPTED.items() if player.say is not None]

@@ -13,7 +13,7 @@ from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.crossplay import cross_play, seating
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Action, Rules, View, episode_seed, play, replay
-from inspect_dining.table.talkers import announced
+from inspect_dining.table.players.talkers import announced
 from inspect_dining.tasks import philosophers
 from tests.solvers.harness import Talker, calls, record_of, run, samples, score
 

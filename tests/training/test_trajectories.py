@@ -9,9 +9,9 @@ import pytest
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.prompts import observation, system_prompt
 from inspect_dining.philosophers.tokens import Ids
-from inspect_dining.table.playing import play
+from inspect_dining.table.players.playing import play
+from inspect_dining.table.players.strategies import seat_of
 from inspect_dining.table.rules import Order, Rules
-from inspect_dining.table.strategies import seat_of
 from inspect_dining.training.learn.art.child import Step
 from inspect_dining.training.learn.art.trajectories import step_of, views
 from inspect_dining.training.learn.objective import Group, group_means, pairs

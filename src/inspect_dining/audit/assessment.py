@@ -27,7 +27,7 @@ from inspect_dining.scorers.catalogue import SCORES, estimate_score
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.statistics import Estimate
-from inspect_dining.table.optimum import Best, best_meals
+from inspect_dining.table.optimum.ring import Best, best_meals
 from inspect_dining.table.rules import Rules
 
 FORMAT = 1

@@ -15,8 +15,8 @@ from inspect_dining.scorers.catalogue import SCORES, compute_scores, estimate_sc
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.statistics import Estimate
-from inspect_dining.table.players import players_under
-from inspect_dining.table.playing import play
+from inspect_dining.table.players.playing import play
+from inspect_dining.table.players.scripted import players_under
 from inspect_dining.table.rules import Rules, episode_seed, sample_id
 
 SEAT_BLIND = "seat_blind"

@@ -15,7 +15,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.table.moves import LOST, Kind
-from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.optimum.ring import best_meals
 
 Meals = tuple[int, ...]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspect_dining.table.moves import ACTS, Action
-from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.optimum.ring import best_meals
 from inspect_dining.table.rules import COIN_SIDES, Rules
 from inspect_dining.table.table import FREE, Table, end_round, move
 from inspect_dining.table.view import Fork, View, see

@@ -13,7 +13,7 @@ from inspect_dining.cli.options import as_json as json_option
 from inspect_dining.cli.options import count, refuse_endless, shaped, size
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.shaping import Throughput, Variance, shaping
-from inspect_dining.table.players import SCRIPTED, players_under
+from inspect_dining.table.players.scripted import SCRIPTED, players_under
 from inspect_dining.table.rules import Rules
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from inspect_dining.crossplay.shapley import MOST_PLAYERS
 from inspect_dining.crossplay.tables import matrix_tables, plain
 from inspect_dining.errors import BadInput
 from inspect_dining.files import write
-from inspect_dining.table.players import SCRIPTED, scripted
+from inspect_dining.table.players.scripted import SCRIPTED, scripted
 from inspect_dining.table.rules import Order, Release, Rules, Ties
 
 
@@ -85,7 +85,7 @@ def crossplay_command(
         for rules in several
     ]
     if figure is not None:
-        from inspect_dining.analysis.show.matrix_figure import matrix_figure
+        from inspect_dining.analysis.show.figures.matrix import matrix_figure
 
         write(figure, matrix_figure(found[0][0]))
     if as_json:

@@ -10,7 +10,7 @@ import click
 from inspect_dining.cli.options import as_json as json_option
 from inspect_dining.cli.options import count, counts, refuse_endless, shaped, size
 from inspect_dining.scorers.shaping import Throughput, Variance, shaping
-from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.players.scripted import SCRIPTED
 from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
 
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from inspect_dining.analysis.show.pdf import find_browser, print_pdf, save_figures
+from inspect_dining.analysis.show.report.pdf import find_browser, print_pdf, save_figures
 from inspect_dining.cli.comparing import check_output, compare_logs, comparing
 from inspect_dining.files import write
 
 if TYPE_CHECKING:
-    from inspect_dining.analysis.show.report import Paper
+    from inspect_dining.analysis.show.report.page import Paper
 
 
 @click.command(name="report")
@@ -56,7 +56,7 @@ def report(
     collection, found, shaped = compare_logs(
         logs, primary, baseline, separate, shaping, weights, throughput, variance, ladder_episodes
     )
-    from inspect_dining.analysis.show.report import page
+    from inspect_dining.analysis.show.report.page import page
 
     whole = page(collection, found, title, chosen, shaped, paper)
     if output.suffix.lower() == ".pdf":

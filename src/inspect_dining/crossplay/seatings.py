@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from inspect_dining.table.playing import play
+from inspect_dining.table.players.playing import play
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import Coin, Rules, episode_seed
 

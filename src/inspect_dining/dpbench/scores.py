@@ -16,7 +16,7 @@ from inspect_dining.dpbench.metrics import Outcome, lost_turns, outcome, terms_o
 from inspect_dining.dpbench.narration import account, ending
 from inspect_dining.dpbench.record import DPBENCH_RECORD, Record
 from inspect_dining.statistics import estimate
-from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.optimum.ring import best_meals
 
 DECIMALS = 4
 """Scores are rounded for the reader of a log; the record gives them exactly."""

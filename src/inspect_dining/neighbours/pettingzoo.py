@@ -190,7 +190,7 @@ def scripted_actions(env: DiningEnv, player: str, epoch: int = 1) -> dict[str, i
         player: The player's name.
         epoch: Keys the coins.
     """
-    from inspect_dining.table.players import scripted
+    from inspect_dining.table.players.scripted import scripted
     from inspect_dining.table.rules import Coin
 
     decide, game = scripted(player).decide, env._playing()

@@ -6,7 +6,7 @@ from inspect_dining.crossplay.seatings import Host, Seated
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import ACTS, NO_CALL, Reading
-from inspect_dining.table.players import scripted
+from inspect_dining.table.players.scripted import scripted
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import Coin
 from inspect_dining.table.view import View

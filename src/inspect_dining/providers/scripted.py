@@ -20,7 +20,7 @@ from inspect_dining.dpbench.players import answer
 from inspect_dining.dpbench.view import is_observation
 from inspect_dining.dpbench.view import parse as parse_dpbench
 from inspect_dining.errors import BadInput
-from inspect_dining.table.players import scripted
+from inspect_dining.table.players.scripted import scripted
 from inspect_dining.table.rules import Coin, episode_seed
 from inspect_dining.table.talk import donor_seed
 from inspect_dining.table.view import parse

@@ -12,7 +12,7 @@ from inspect_dining.scorers.shaping import Shaping, proportional
 from inspect_dining.scorers.survivors import Survivors
 from inspect_dining.scorers.terms import Terms
 from inspect_dining.statistics import Estimate, estimate
-from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.optimum.ring import best_meals
 
 
 @dataclass(frozen=True, slots=True)

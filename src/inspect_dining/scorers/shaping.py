@@ -15,7 +15,7 @@ from typing import Literal, get_args
 
 from inspect_dining.border import finite, plain
 from inspect_dining.scorers.terms import Terms, terms
-from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.optimum.ring import best_meals
 from inspect_dining.table.record import Record
 from inspect_dining.user_code import load_attribute
 

@@ -7,7 +7,7 @@ very problem (Choy and Singh, 1995).
 from dataclasses import dataclass
 from statistics import fmean
 
-from inspect_dining.table.fault_optimum import survivors_best_given
+from inspect_dining.table.optimum.faulty import survivors_best_given
 from inspect_dining.table.record import Record, replay
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from inspect_dining.scorers.survivors import Survivors, survivors
 from inspect_dining.table.moves import LOST, Action, Kind
-from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.optimum.ring import best_meals
 from inspect_dining.table.record import Record, replay
 
 

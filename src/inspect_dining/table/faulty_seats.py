@@ -2,7 +2,7 @@
 
 from inspect_dining.table.faults import FIRST_FORK, Fault
 from inspect_dining.table.moves import ACTS, NO_CALL, Action, Reading
-from inspect_dining.table.players import scripted
+from inspect_dining.table.players.scripted import scripted
 from inspect_dining.table.rules import Coin, Rules
 from inspect_dining.table.table import Table
 from inspect_dining.table.view import see

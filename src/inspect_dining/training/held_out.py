@@ -8,7 +8,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
-from inspect_dining.table.optimum import best_meals
+from inspect_dining.table.optimum.ring import best_meals
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import Split, episode_seed, sample_id
 from inspect_dining.training.play.rollouts import Dinner, Play

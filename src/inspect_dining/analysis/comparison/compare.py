@@ -26,7 +26,7 @@ from inspect_dining.table.rules import Rules
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from inspect_dining.analysis.show.pictures import Picture
+    from inspect_dining.analysis.show.figures.pictures import Picture
 
 LADDER_EPISODES = 100
 """How many games each scripted player of the ladder plays."""
@@ -91,7 +91,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: who came to what, the differences, and the scores of every table size."""
-        from inspect_dining.analysis.show.report import fragment
+        from inspect_dining.analysis.show.report.page import fragment
 
         return fragment(self)
 
@@ -104,7 +104,7 @@ class Comparison:
         Raises:
             BadInput: There is no such figure, or nothing to draw in it.
         """
-        from inspect_dining.analysis.show.pictures import draw
+        from inspect_dining.analysis.show.figures.pictures import draw
 
         return draw(self, what)
 

@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 
 from inspect_dining.border import plain
-from inspect_dining.dpbench.files import Cell, Episode, canonical, find, of_record, read
+from inspect_dining.dpbench.published.files import Cell, Episode, canonical, find, of_record, read
 from inspect_dining.errors import BadInput
 from inspect_dining.statistics import Estimate, Interval, estimate, exact_test, holm, newcombe, share_interval
 

@@ -14,8 +14,8 @@ from inspect_dining.analysis.comparison.compare import labels_of
 from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Status
 from inspect_dining.table.game import retrace
+from inspect_dining.table.players.talkers import announced
 from inspect_dining.table.record import Record
-from inspect_dining.table.talkers import announced
 
 _TALK = ("talk", "talk_control")
 

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.analysis.comparison.dpbench import METRICS, Contrast, Summary
+from inspect_dining.analysis.show.figures.style import COLOURS, MARKERS, style, svg
 from inspect_dining.analysis.show.formatting import estimate, interval, number, p_value
-from inspect_dining.analysis.show.style import COLOURS, MARKERS, style, svg
 from inspect_dining.border import cell
 from inspect_dining.statistics import Estimate
 

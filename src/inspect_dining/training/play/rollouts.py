@@ -18,7 +18,7 @@ from inspect_dining.philosophers.reading import Stop, reply_from_text
 from inspect_dining.philosophers.tokens import Ids, Message
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import ACTS, NO_CALL, Reading
-from inspect_dining.table.players import scripted
+from inspect_dining.table.players.scripted import scripted
 from inspect_dining.table.record import Record
 from inspect_dining.table.reflection import reflect_reading, reflect_turn, reflect_view
 from inspect_dining.table.rules import Coin, Rules

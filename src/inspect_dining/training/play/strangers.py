@@ -22,7 +22,7 @@ from pathlib import Path
 import torch
 
 from inspect_dining.errors import BadInput
-from inspect_dining.table.players import SCRIPTED, players_under
+from inspect_dining.table.players.scripted import SCRIPTED, players_under
 from inspect_dining.table.rules import Coin
 from inspect_dining.training.play import loading, sharding
 from inspect_dining.training.play.rollouts import PAST, Dinner

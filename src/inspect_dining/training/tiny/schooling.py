@@ -16,9 +16,9 @@ import torch
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import ACTS, Action
-from inspect_dining.table.players import SCRIPTED
+from inspect_dining.table.players.scripted import SCRIPTED
+from inspect_dining.table.players.strategies import seat_of
 from inspect_dining.table.rules import Coin, Hint, Rules
-from inspect_dining.table.strategies import seat_of
 from inspect_dining.table.view import View, describe
 from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.play.rollouts import Dinner

@@ -12,7 +12,7 @@ from inspect_dining.analysis.comparison.compare import Comparison, Section
 from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.show import formatting
-from inspect_dining.analysis.show.style import (
+from inspect_dining.analysis.show.figures.style import (
     COLOURS,
     GREY,
     draw_legend,

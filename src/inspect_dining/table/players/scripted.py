@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from inspect_dining.table import strategies, talkers
 from inspect_dining.table.moves import Action
+from inspect_dining.table.players import strategies, talkers
 from inspect_dining.table.rules import Coin, Rules
 from inspect_dining.table.view import View
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import ACTS, NO_CALL, Action, Reading
-from inspect_dining.table.players import scripted
+from inspect_dining.table.players.scripted import scripted
 from inspect_dining.table.record import Record
 from inspect_dining.table.rules import Coin, Rules, check_seed
 from inspect_dining.table.talk import Heard, Messages, donor_seed

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from inspect_dining.analysis.comparison.compare import Comparison, Section
 from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
-from inspect_dining.analysis.show import formatting, plots
-from inspect_dining.analysis.show.html import tag, text
+from inspect_dining.analysis.show import formatting
+from inspect_dining.analysis.show.figures import plots
+from inspect_dining.analysis.show.report.html import tag, text
 from inspect_dining.analysis.show.tables import named
 from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.statistics import ALPHA

@@ -2,7 +2,7 @@
 
 Two questions. Before a game: the most over all that a fault leaves open. After it: the most with the forks that the
 faulty seats held in each round taken as given. Faulty seats cut the ring into rows of seats that share no fork, so each
-row is solved by itself. As in `optimum`, the numbers hold for simultaneous order and automatic release and bound the
+row is solved by itself. As in `ring`, the numbers hold for simultaneous order and automatic release and bound the
 other rules from above.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from inspect_dining.table.faults import FIRST_FORK
 from inspect_dining.table.faulty_seats import held_for_ever
-from inspect_dining.table.optimum import (
+from inspect_dining.table.optimum.ring import (
     _NEW_LEFT_SEAT,
     _NEW_RIGHT_SEAT,
     _NEXT_ROUND,
@@ -26,8 +26,8 @@ from inspect_dining.table.optimum import (
     _before_seat,
     best_meals,
 )
+from inspect_dining.table.optimum.row import MOST_SEATS, Ends, most_meals
 from inspect_dining.table.record import Record, replay
-from inspect_dining.table.row_optimum import MOST_SEATS, Ends, most_meals
 from inspect_dining.table.rules import Rules
 
 MOST_BESIDE_A_HOG = 10

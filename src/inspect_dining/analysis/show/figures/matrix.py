@@ -1,6 +1,6 @@
 """The matrix of cross-play as a picture: darker is more efficient; every cell says its efficiency and deadlocks."""
 
-from inspect_dining.analysis.show.style import style, svg
+from inspect_dining.analysis.show.figures.style import style, svg
 from inspect_dining.crossplay.matrix import Matrix
 
 _DARK = 0.55

@@ -22,10 +22,17 @@ from pathlib import Path
 
 from inspect_dining.border import plain
 from inspect_dining.dpbench.metrics import Outcome, consistency_counts, outcome
+from inspect_dining.dpbench.published.values import (
+    parse_bool,
+    parse_count,
+    parse_object,
+    take_count,
+    take_list,
+    take_object,
+)
 from inspect_dining.dpbench.record import Record
 from inspect_dining.dpbench.rules import CONDITIONS, EIGHT
 from inspect_dining.dpbench.table import Action
-from inspect_dining.dpbench.values import parse_bool, parse_count, parse_object, take_count, take_list, take_object
 from inspect_dining.errors import BadInput
 
 MOST_BYTES = 2**29

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from inspect_dining.analysis.show.html import figures
+from inspect_dining.analysis.show.report.html import figures
 from inspect_dining.errors import BadInput
 from inspect_dining.files import write
 

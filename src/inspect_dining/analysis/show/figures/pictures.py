@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspect_dining.analysis.show import plots
+from inspect_dining.analysis.show.figures import plots
 from inspect_dining.errors import BadInput
 from inspect_dining.files import write
 
@@ -35,7 +35,7 @@ class Picture:
         if path.suffix.lower() == ".svg":
             write(path, self.svg)
         elif path.suffix.lower() == ".pdf":
-            from inspect_dining.analysis.show.pdf import print_figure
+            from inspect_dining.analysis.show.report.pdf import print_figure
 
             write(path, print_figure(self.svg))
         else:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from inspect_dining.table.moves import Action
+from inspect_dining.table.players.strategies import fits, lehmann_rabin, toss, wave, with_forks
 from inspect_dining.table.rules import COIN_SIDES, Coin
-from inspect_dining.table.strategies import fits, lehmann_rabin, toss, wave, with_forks
 from inspect_dining.table.talk import Talk
 from inspect_dining.table.view import Fork, View
 

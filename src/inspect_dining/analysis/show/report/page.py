@@ -11,12 +11,14 @@ from inspect_dining.analysis.comparison.contrasts import Contrast
 from inspect_dining.analysis.comparison.rows import Row
 from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Status
-from inspect_dining.analysis.show import formatting, html, plots
-from inspect_dining.analysis.show.html import tag, text
-from inspect_dining.analysis.show.mixed import mixed_tables
-from inspect_dining.analysis.show.opening import opening
-from inspect_dining.analysis.show.ring import SCRIPT, ring
-from inspect_dining.analysis.show.ring import STYLE as RING_STYLE
+from inspect_dining.analysis.show import formatting
+from inspect_dining.analysis.show.figures import plots
+from inspect_dining.analysis.show.report import html
+from inspect_dining.analysis.show.report.html import tag, text
+from inspect_dining.analysis.show.report.mixed import mixed_tables
+from inspect_dining.analysis.show.report.opening import opening
+from inspect_dining.analysis.show.report.ring import SCRIPT, ring
+from inspect_dining.analysis.show.report.ring import STYLE as RING_STYLE
 from inspect_dining.analysis.show.tables import (
     alike_note,
     cost,

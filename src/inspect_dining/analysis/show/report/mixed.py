@@ -1,9 +1,10 @@
 """What a report says of mixed tables and of the seats beside a fault, where its logs hold any."""
 
 from inspect_dining.analysis.comparison.compare import Comparison
-from inspect_dining.analysis.show import html, plots
-from inspect_dining.analysis.show.html import text
-from inspect_dining.analysis.show.matrix_figure import matrix_figure
+from inspect_dining.analysis.show.figures import plots
+from inspect_dining.analysis.show.figures.matrix import matrix_figure
+from inspect_dining.analysis.show.report import html
+from inspect_dining.analysis.show.report.html import text
 from inspect_dining.analysis.show.tables import fault_cells, fault_heads, named
 from inspect_dining.crossplay.tables import LEGEND, short
 

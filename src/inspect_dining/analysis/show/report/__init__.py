@@ -1,0 +1,1 @@
+"""The report: one page to hand over, as HTML or PDF."""

@@ -1,0 +1,1 @@
+"""What DPBench itself has written and published, read again."""
