@@ -103,7 +103,7 @@ docs: $(DOCS_ENV)
 # A part that needs packages of its own gets a constraints-NAME.txt, an environment .venv-NAME made like those above,
 # and a line here.
 test-real: $(TEST_ENV) $(VLLM_ENV) $(ART_ENV) $(DPBENCH_ENV) $(SMOLLM2) chromium
-	.venv-test/bin/python -m pytest --runslow -m slow -n 2 --dist loadfile
+	.venv-test/bin/python -m pytest --runslow -m 'slow or hypothesis' -n 2 --dist loadfile
 
 chromium:
 	@command -v chromium >/dev/null || bash .ci/chromium

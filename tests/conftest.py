@@ -1,6 +1,7 @@
 """What all tests share: the gate for slow tests, cheap evaluations, one thread, hypothesis without a clock."""
 
 import os
+from collections import Counter
 from functools import cache
 
 import pytest
@@ -18,8 +19,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 package.packages_distributions = cache(package.packages_distributions)  # type: ignore[attr-defined]  # not exported
 active._active_display = LogDisplay()
 
-settings.register_profile("no_clock", deadline=None)
-settings.load_profile("no_clock")
+# No property depends on a clock. `make test-real` tries each on ten times as many examples.
+settings.register_profile("fast", deadline=None, max_examples=20)
+settings.register_profile("whole", deadline=None, max_examples=200)
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -29,13 +31,22 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the marker known."""
-    config.addinivalue_line("markers", "slow: takes long; runs only with --runslow")
+    """Makes the markers known, and chooses how many examples a property is tried on."""
+    config.addinivalue_line("markers", "slow: takes more than a second of CPU; runs only with --runslow")
+    config.addinivalue_line("markers", "sampled(count): of its cases only the first `count` are fast, the others slow")
+    settings.load_profile("whole" if config.getoption("--runslow") else "fast")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips slow tests unless they are asked for."""
-    if not config.getoption("--runslow"):
-        for item in items:
-            if "slow" in item.keywords:
-                item.add_marker(pytest.mark.skip(reason="slow; runs with --runslow"))
+    """Marks as slow the cases beyond the sample, and skips slow tests unless they are asked for."""
+    seen = Counter[str]()
+    for item in items:
+        sampled = item.get_closest_marker("sampled")
+        if sampled is not None:
+            function = item.nodeid.split("[")[0]
+            seen[function] += 1
+            if seen[function] > sampled.args[0]:
+                item.add_marker(pytest.mark.slow)
+        if "slow" in item.keywords and not config.getoption("--runslow"):
+            item.add_marker(pytest.mark.skip(reason="slow; runs with --runslow"))

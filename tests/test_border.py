@@ -93,6 +93,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 )
 
 
+@pytest.mark.slow
 def test_files_of_somebody_else_are_refused_in_a_sentence(tmp_path: Path) -> None:
     """Nine lines of YAML stand for a billion values, and a thousand brackets for a traceback."""
     file = tmp_path / "x\x1b.yaml"

@@ -69,6 +69,7 @@ def test_the_game_and_its_terms_load_nothing_heavy() -> None:
     assert loaded(modules, (*HEAVY, "pydantic")) == set()
 
 
+@pytest.mark.slow
 def test_what_inspect_loads_to_find_a_name_loads_nothing_heavy_beside_inspect() -> None:
     """Every `inspect eval` and `inspect list` pays for what `_registry` imports."""
     assert loaded("inspect_dining._registry", HEAVY_BESIDE_INSPECT) == set()

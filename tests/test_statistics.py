@@ -6,7 +6,7 @@ from statistics import correlation, fmean
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
@@ -178,7 +178,6 @@ def _one_sided_fisher(total1: int, total2: int) -> NDArray[np.float64]:
     return np.asarray(stats.hypergeom.cdf(x, total1 + total2, x + y, total1))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(1, 12), st.integers(1, 12), st.data())
 def test_boschloos_p_is_the_worst_case_over_the_common_share(total1: int, total2: int, data: st.DataObject) -> None:
     """By its definition: the largest chance, over the common share, of a table whose Fisher p is as small."""
@@ -342,6 +341,7 @@ def _chances(total: int, share: float) -> list[float]:
     return [float(stats.binom.pmf(x, total, share)) for x in range(total + 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.02, 0.13, 0.5, 0.9])
 def test_wilson_and_newcombe_intervals_cover_on_average_what_they_state(share: float) -> None:
     """Exactly, by summing over all outcomes of 30 episodes, and averaged over nearby shares since counts are lumpy."""
@@ -362,6 +362,7 @@ def test_wilson_and_newcombe_intervals_cover_on_average_what_they_state(share: f
     assert fmean(covered_difference) == close(0.95, abs=0.015)
 
 
+@pytest.mark.slow
 def test_boschloos_test_never_errs_more_often_than_stated() -> None:
     """Exactly, by summing over all tables of 10 against 10 episodes, for every common share."""
     total = 10
@@ -442,6 +443,7 @@ def test_newcombes_interval_for_pairs_is_that_of_different_games_where_they_do_n
     assert one.high - one.low < 0.7 * (other.high - other.low), "a strong correlation narrows it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [(0.5, 0.2, 0.1, 0.2), (0.85, 0.02, 0.08, 0.05), (0.2, 0.3, 0.3, 0.2)])
 def test_newcombes_interval_for_pairs_covers(cells: tuple[float, float, float, float]) -> None:
     draws = np.random.default_rng(5).multinomial(30, cells, 2_000)

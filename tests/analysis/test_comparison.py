@@ -364,6 +364,7 @@ def test_nothing_scored_is_undefined_everywhere_and_never_raises() -> None:
     assert found.sections[0].rows[0].summary.estimates["efficiency"].mean is None
 
 
+@pytest.mark.slow
 def test_sizes_from_2_to_20_are_tables_of_their_own() -> None:
     logs = [run(f"m/{p}", p, Rules(n=n, rounds=5), 2) for n in range(2, 21) for p in ("odd_even", "random")]
     found = compare(read(logs), ladder_episodes=2)
@@ -395,6 +396,7 @@ def test_epochs_that_repeat_one_game_are_told() -> None:
     assert any("of 90 records are distinct. Repeated games are no further evidence" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_ten_thousand_episodes_are_compared_in_seconds() -> None:
     """The comparison after reading; contrasts of 2,500 against 2,500 episodes included."""
     rules = Rules(n=2, rounds=3)

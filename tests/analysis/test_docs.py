@@ -65,6 +65,7 @@ def test_the_page_on_scoring_shows_what_its_command_prints(monkeypatch: pytest.M
     _shows_what_its_commands_print("scoring.md")
 
 
+@pytest.mark.slow
 def test_the_page_on_comparing_shows_what_its_command_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If it fails: play the page's three runs, then `python docs/refresh.py docs/comparing.md` beside their folder."""
     (tmp_path / "logs").mkdir()

@@ -87,6 +87,7 @@ def test_several_logs_make_one_frame_and_an_unknown_row_is_refused(logs: Path) -
         frame(logs, by="round")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_comparison_prints_shows_and_plots_itself(logs: Path, tmp_path: Path) -> None:
     found = compare(read([logs / "odd_even.eval", logs / "random.eval"]), ladder_episodes=2)
     assert "A dining/odd_even" in str(found)

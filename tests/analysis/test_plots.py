@@ -32,6 +32,7 @@ def _words(svg: str) -> str:
     return svg
 
 
+@pytest.mark.slow
 def test_every_model_and_size_is_in_every_figure() -> None:
     """Matplotlib notes every text that it outlines in a comment."""
     found = _found(2, 5)
@@ -66,6 +67,7 @@ def test_any_number_of_sizes_is_drawn(sizes: tuple[int, ...]) -> None:
         assert f"n = {sizes[-1]}" in _words(svg)
 
 
+@pytest.mark.slow
 def test_a_model_without_a_scored_episode_does_not_stop_the_others() -> None:
     rules = Rules(n=3, rounds=6)
     down = log("m/down", [sample(None, "n03-s0-e000", rules, error="RuntimeError: down")], rounds=6)

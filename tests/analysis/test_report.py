@@ -83,6 +83,7 @@ def _pieces(text: str) -> _Pieces:
     return pieces
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched_and_only_our_own_script_runs(report: str) -> None:
     """It must open on a train, and in ten years."""
     pieces = _pieces(report)
@@ -114,6 +115,7 @@ def test_the_first_page_tells_the_game_the_players_and_the_differences(report: s
     assert "cannot be told apart" in first or "is higher than" in first
 
 
+@pytest.mark.slow
 def test_the_paper_is_the_one_that_was_asked_for(collection: Collection, comparison: Comparison) -> None:
     assert "size: letter" in page(collection, comparison, "t", [], None, "letter")
 

@@ -21,6 +21,7 @@ def flat(name: str) -> str:
     return " ".join(page(name).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["audit.md", "models.md", "plan.md"])
 def test_a_page_shows_what_its_commands_print(name: str) -> None:
     """If it fails: `python docs/refresh.py docs/NAME`, and read what has changed."""

@@ -55,6 +55,7 @@ def test_the_second_meal_lowers_the_meal_gated_reward(rounds: int, first: float,
     assert rewards(audit(shaping("meal_gated"), 5, rounds))[:3] == [0.0, first, second]
 
 
+@pytest.mark.slow
 def test_the_optimum_earns_one_by_proportional() -> None:
     for n, rounds in ((3, 7), (5, 5), (5, 30), (10, 30), (15, 30)):
         found = audit(shaping("proportional"), n, rounds)

@@ -45,6 +45,7 @@ NEAR = ("wary", "even_odd", "courteous")
 """Players so near another one that chance decides their order."""
 
 
+@pytest.mark.slow
 def test_the_ladder_stands_in_order_of_efficiency_with_every_player_under_both_patiences() -> None:
     rungs = ladder(PATIENT, shaping("paper"), 40)
     first = rungs[::2]
@@ -62,6 +63,7 @@ def test_the_ladder_stands_in_order_of_efficiency_with_every_player_under_both_p
     ]
 
 
+@pytest.mark.slow
 def test_the_rungs_agree_with_what_is_known_of_the_players() -> None:
     by_name = {(rung.player, rung.rules.patience): rung for rung in ladder(PATIENT, shaping("paper"), 40)}
     assert by_name["wave", 1].meals == 28

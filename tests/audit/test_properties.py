@@ -91,6 +91,7 @@ def test_a_deadlock_without_a_meal_costs_nothing_under_meal_gated() -> None:
     )
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("rounds", [7, 8, 13, 30, 50])
 @pytest.mark.parametrize("n", [3, 4, 5, 9, 15])
 def test_proportional_has_every_property(n: int, rounds: int) -> None:
@@ -99,6 +100,7 @@ def test_proportional_has_every_property(n: int, rounds: int) -> None:
     assert found.exact
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("n", "rounds"), [(2, 3), (3, 15), (3, 49), (6, 30), (9, 31), (15, 30), (18, 20), (20, 12)])
 def test_gini_welfare_has_every_property_also_where_the_former_training_reward_had_not(n: int, rounds: int) -> None:
     found = audit(shaping("gini_welfare"), n, rounds)
@@ -184,12 +186,14 @@ def test_a_size_that_is_no_game_is_refused(rounds: int) -> None:
         audit(shaping("paper"), 5, rounds)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", shapings.ADVERSARIAL)
 def test_an_adversarial_shaping_is_found_out(name: str) -> None:
     function, lacks = shapings.ADVERSARIAL[name]
     assert lacks in failed(of(function, 5, 20))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", shapings.SOUND)
 def test_a_sound_shaping_passes_whatever_its_scale(name: str) -> None:
     found = of(shapings.SOUND[name], 5, 20)
@@ -215,6 +219,7 @@ def test_the_margins_of_gini_welfare_are_those_of_its_formula() -> None:
     assert found["further_meals_pay"].margin == pytest.approx(worth / best / span)
 
 
+@pytest.mark.slow
 def test_a_large_table_is_audited_in_bounded_time_and_memory() -> None:
     """At n = 1000 an audit took 19 GB; now it tries some numbers of meals, and says so."""
     found = audit(shaping("gini_welfare"), 30, 60)

@@ -39,6 +39,7 @@ def agrees(exact: Evaluation, games: list[Game], errors: float) -> None:
         assert abs(total / len(games) - chance) <= errors * sqrt(chance * (1 - chance) / len(games)) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [Rules(3, 10, hint="coin"), Rules(4, 6, hint="coin", patience=2, release="manual")])
 def test_the_chain_agrees_with_played_games(rules: Rules) -> None:
     """A chain by other rules than the game's would price a symmetry that nobody plays under."""
@@ -59,6 +60,7 @@ def test_the_chain_agrees_with_a_hundred_thousand_games() -> None:
     agrees(exact, games, errors=3.5)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("n", "share"), [(2, 0.507), (3, 0.953), (4, 0.741), (5, 0.726)])
 def test_the_best_policy_found_costs_what_is_written_and_can_be_played(n: int, share: float) -> None:
     assert 1 - symmetry_price(n) == pytest.approx(share, abs=0.0006)

@@ -74,6 +74,7 @@ def test_a_function_of_ones_own_is_audited_by_its_name() -> None:
     assert "turns with several calls are held at none" in " ".join(done.output.split())
 
 
+@pytest.mark.slow
 def test_the_scripted_players_stand_by_reward_beside_their_place_by_efficiency() -> None:
     found = json.loads(run("audit", "--episodes", "30", "--throughput", "seat_rounds", "--json").output)["audits"][0]
     players = [row["player"] for row in found["standings"]]
@@ -84,6 +85,7 @@ def test_the_scripted_players_stand_by_reward_beside_their_place_by_efficiency()
     assert found["agreement"] < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 120])
 @pytest.mark.parametrize(
     "arguments",
@@ -101,6 +103,7 @@ def test_tables_fit_and_nothing_is_cut_off(arguments: tuple[str, ...], columns: 
     assert "\x1b" not in "".join(printed)
 
 
+@pytest.mark.slow
 def test_the_ladder_shows_both_patiences_and_all_ten_scores() -> None:
     printed = "\n".join(lines("ladder", "--episodes", "20"))
     for score in ("efficiency", "no_deadlock", "throughput", "meal_variance", "idle", "reward", "proportional"):
@@ -120,6 +123,7 @@ def test_the_ladder_is_played_under_the_rules_asked_for(order: str) -> None:
     assert all(rung["rules"] == options | ({} if order == "simultaneous" else {"order": order}) for rung in rungs)
 
 
+@pytest.mark.slow
 def test_the_picture_is_written_whole_and_twice_the_same(tmp_path: Path) -> None:
     for name in ("one.svg", "two.svg", "three.png"):
         lines("audit", "--episodes", "2", "--rounds", "12", "--picture", str(tmp_path / name))

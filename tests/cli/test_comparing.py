@@ -99,6 +99,7 @@ def test_what_is_wrong_is_one_sentence(
     assert not list(tmp_path.iterdir()), "nothing half-written is left"
 
 
+@pytest.mark.slow
 def test_report_writes_one_file(logs: Path, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     result = _run("report", logs, "-o", file, "--ladder", 2, "--title", "My dinners")

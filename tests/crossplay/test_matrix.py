@@ -28,6 +28,7 @@ backoff       .23/.59 .45/.27 .51/.18 .56/.23 .29/.63 .00/1.00
 THEIR_GAMES = 120
 
 
+@pytest.mark.slow
 def test_the_reference_matrix_is_reproduced_within_its_standard_errors() -> None:
     rows = [line.split() for line in REFERENCE.strip().splitlines()]
     players, games = [row[0] for row in rows], 60

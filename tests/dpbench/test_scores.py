@@ -91,6 +91,7 @@ def one(value: float, condition: str = "sim5nc", record: str = "r", said: tuple[
     return Score(value=value, metadata=about)
 
 
+@pytest.mark.slow
 def test_conditions_are_not_pooled() -> None:
     found = run_metrics([scores.per_condition(share=True)], [[one(1)], [one(0)], [one(1, "temp_0.3")]])
     assert (found["sim5nc"], found["sim5nc_episodes"], found["temp_0_3"]) == (0.5, 2, 1)

@@ -14,6 +14,7 @@ from inspect_dining.tasks import philosophers
 from tests.solvers.harness import Talker, calls, run, says
 
 
+@pytest.mark.slow
 def test_the_scanners_find_what_was_put_into_a_game(tmp_path: Path) -> None:
     """Round 1: all alike. Round 2: seat 0 plans and calls nothing, seat 1 says one thing and does another."""
 

@@ -312,6 +312,7 @@ HUGE = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("piece", HUGE)
 def test_a_megabyte_is_read_in_less_than_a_second(piece: str) -> None:
     """A pattern that backtracks lets one runaway reply halt the whole table."""

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspect_dining.philosophers.reading import Call, Reply, Stop, read, reply_from_text
@@ -323,7 +323,6 @@ calls = st.builds(
 
 
 @given(st.builds(Reply, st.lists(calls, max_size=3).map(tuple), texts, st.sampled_from(Stop)))
-@settings(max_examples=300)
 def test_no_reply_raises_or_acts_without_naming_its_action(reply: Reply) -> None:
     """A reading that raises ends an episode for a model's typing error; one that guesses plays for the model."""
     check(reply)

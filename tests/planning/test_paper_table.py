@@ -106,6 +106,7 @@ def served(server: ModelServer, monkeypatch: pytest.MonkeyPatch, table: ModuleTy
     monkeypatch.setattr(table, "presets", lambda: moved)
 
 
+@pytest.mark.slow
 def test_a_game_that_failed_is_played_again_and_no_other(
     play: Play, table: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def by_hand(first: float, second: float, count1: int, count2: int) -> float:
     return float(found)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("count1", "count2"), [(3, 3), (5, 7), (9, 4)])
 def test_the_power_of_shares_is_that_of_the_test_asked_for_every_outcome(count1: int, count2: int) -> None:
     for first, second in ((0.1, 0.9), (0.0, 1.0), (0.3, 0.6)):
@@ -67,6 +68,7 @@ def rejects(hits1: int, hits2: int, count1: int, count2: int) -> bool:
     return bool(_second_above(count1, count2, 0.05)[hits1, hits2])
 
 
+@pytest.mark.slow
 def test_thirty_against_thirty_tells_013_only_from_047_and_030_takes_about_ninety() -> None:
     """The faults of the arcsine transformation: it promised something below .13, nothing below 1, and 38 games."""
     above, below = detectable_shares(0.13, 30, 30)
@@ -147,6 +149,7 @@ def test_the_power_of_the_paired_test_is_what_simulation_finds() -> None:
     assert np.mean((test.pvalue <= 0.05) & (test.statistic > 0)) == pytest.approx(0.8, abs=0.012)
 
 
+@pytest.mark.slow
 def test_the_power_of_mcnemars_test_is_what_simulation_finds() -> None:
     apart, count = 0.4, 60
     difference = detectable_mcnemar(apart, count)

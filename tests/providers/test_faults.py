@@ -97,6 +97,7 @@ def cut_after(of: EvalSample, rules: Rules, rounds: int) -> str:
 FOR_EVER = LASTING | {f"{name}, again and again": fault for name, fault in PASSING.items()}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("fault", FOR_EVER.values(), ids=FOR_EVER.keys())
 def test_a_broken_provider_is_an_error_and_never_a_score(serve: Serve, tmp_path: Path, fault: Fault) -> None:
     """A seat whose every call failed once sat there as a silent one, and silence scored."""
@@ -122,6 +123,7 @@ def test_a_table_whose_every_call_is_refused_plays_no_round(serve: Serve, tmp_pa
     assert not sample(log).scores
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("order", ["simultaneous", "sequential"])
 def test_an_episode_that_failed_is_counted_and_the_others_scored(serve: Serve, tmp_path: Path, order: Order) -> None:
     rules = Rules(3, 6, order=order)
@@ -167,6 +169,7 @@ def test_an_episode_tried_again_is_the_same_game(serve: Serve, tmp_path: Path) -
     assert record(tried) == undisturbed(tried, Rules(3, 6), "odd_even")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fail_on_error", [True, False])
 def test_eval_retry_completes_a_run_to_the_records_of_an_undisturbed_one(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail_on_error: bool
@@ -230,6 +233,7 @@ LIMITS: dict[str, tuple[Options, str]] = {
 """Limits that end a game of three seats within its third round: eight turns are below them, nine are not."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("order", ["simultaneous", "sequential"])
 @pytest.mark.parametrize(("limits", "kind"), LIMITS.values(), ids=LIMITS.keys())
 def test_a_limit_in_mid_round_leaves_the_whole_rounds_before_it(

@@ -60,6 +60,7 @@ def raw(said: Say, number: int) -> Say | Fault:
     return said
 
 
+@pytest.mark.slow
 def test_no_reply_loses_its_game_and_all_of_it_is_logged_and_sent_back(serve: Serve, tmp_path: Path) -> None:
     """One call nested 250 deep once lost a whole sample, record and all, and one bad tool name once ended a game."""
     rules = Rules(2, len(LOST) + 1)
@@ -101,6 +102,7 @@ FORMATS: list[tuple[str, Callable[[], Wire]]] = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("model", "wire"), FORMATS, ids=[model for model, _ in FORMATS])
 def test_a_turn_lost_in_any_way_in_any_round_leaves_a_conversation_that_a_strict_server_takes(
     serve: Serve, tmp_path: Path, model: str, wire: Callable[[], Wire]

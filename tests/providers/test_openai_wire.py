@@ -26,6 +26,7 @@ GAMES = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("rules", "name"), GAMES, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_game_over_the_wire_is_the_game_in_play(serve: Serve, tmp_path: Path, rules: Rules, name: str) -> None:
     """A scripted player that reads the prompt on the wire must get the very game that it gets without any model."""
@@ -53,6 +54,7 @@ def test_a_prompt_is_the_rules_and_the_own_view_and_nothing_else(serve: Serve, t
         assert all(set(round.seen) == {round.before} for round in replay(record(eaten)))
 
 
+@pytest.mark.slow
 def test_a_round_of_15_goes_on_though_nobody_is_answered_before_all_have_asked(serve: Serve, tmp_path: Path) -> None:
     """A table that awaits one seat's reply before it asks the next one never gets an answer here."""
     rules = Rules(15, 4)
@@ -191,6 +193,7 @@ def test_whatever_a_model_replies_is_read_as_what_it_is(serve: Serve, tmp_path: 
     assert scores["lost_turns"].value == round(lost / (2 * len(SHAPES)), 4)
 
 
+@pytest.mark.slow
 def test_in_a_kept_conversation_every_call_gets_exactly_one_answer(serve: Serve, tmp_path: Path) -> None:
     """Servers refuse a conversation in which a call has no answer, or two: also of broken, wrong and surplus calls."""
     server = serve(shapes)
@@ -240,6 +243,7 @@ def test_tokens_are_counted_for_every_seat(serve: Serve, tmp_path: Path) -> None
     assert usage == {f"seat_{seat}": (400 * (seat + 1), 1 + 2 + 3 + 4) for seat in range(3)}
 
 
+@pytest.mark.slow
 def test_cached_replies_are_shared_by_nobody(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Games whose prompts coincide once shared each other's cached replies, and were no longer two games."""
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))

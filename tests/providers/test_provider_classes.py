@@ -65,6 +65,7 @@ PROVIDERS = [
 every_provider = pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.model)
 
 
+@pytest.mark.sampled(1)
 @every_provider
 def test_a_whole_game_is_played_with_the_prompt_the_tools_and_the_settings(
     serve: Serve, tmp_path: Path, provider: Provider
@@ -113,6 +114,7 @@ def shapes(wire: Wire) -> dict[str, tuple[Say, Reading]]:
     }
 
 
+@pytest.mark.sampled(1)
 @every_provider
 def test_replies_are_read_alike_and_every_call_id_gets_its_answer(
     serve: Serve, tmp_path: Path, provider: Provider
@@ -141,6 +143,7 @@ def test_replies_are_read_alike_and_every_call_id_gets_its_answer(
     assert sum(part.role == "answer" and part.text == EXTRA_CALL for part in last) == surplus
 
 
+@pytest.mark.sampled(2)
 @every_provider
 def test_a_full_context_cuts_the_game_in_whatever_words_it_is_told(
     serve: Serve, tmp_path: Path, provider: Provider
@@ -162,6 +165,7 @@ def test_a_key_that_is_refused_is_an_error(serve: Serve, tmp_path: Path, provide
     assert record(sample(log)).rounds == ()
 
 
+@pytest.mark.sampled(1)
 @every_provider
 def test_a_passing_fault_leaves_no_trace(serve: Serve, tmp_path: Path, provider: Provider) -> None:
     """Overload (529) is Anthropic's own word for come back later."""

@@ -34,6 +34,7 @@ def test_players_read_past_what_a_seat_remembers() -> None:
     assert ask("left_first", observation(VIEW, [earlier])) == ["pick_up_left"]
 
 
+@pytest.mark.slow
 def test_coins_are_keyed_by_game_epoch_seat_and_round() -> None:
     def tosses(**about: object) -> list[str]:
         views = [View(i, 9, r, 9, Fork.FREE, Fork.FREE, 0) for i in range(9) for r in range(1, 9)]

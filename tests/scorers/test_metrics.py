@@ -41,6 +41,7 @@ def test_epochs_are_episodes_of_their_own_and_games_are_the_unit() -> None:
     assert (found["n05_episodes"], found["n05_games"]) == (6, 3)
 
 
+@pytest.mark.slow
 def test_the_interval_of_repeated_games_is_that_of_their_means() -> None:
     values = [[(7 * game % 30) / 30, (11 * game % 30) / 30] for game in range(30)]
     found = numbers([per_size()], [[episode(value) for value in own] for own in values])
@@ -74,6 +75,7 @@ def test_of_few_games_no_interval_is_given_since_none_would_hold(episodes: int) 
     assert found["n05_episodes"] == episodes
 
 
+@pytest.mark.slow
 def test_where_hardly_a_game_had_a_meal_a_score_of_meals_has_no_interval() -> None:
     """Thirty silent games differ by their lost turns a little; one meal would move the mean far out of the interval."""
     values = [[Score(value=n / 1e4, answer="0/0/0/0/0", metadata={"n": 5, "record": str(n)})] for n in range(30)]
@@ -84,6 +86,7 @@ def test_where_hardly_a_game_had_a_meal_a_score_of_meals_has_no_interval() -> No
     assert "n05_low" in run_metrics([per_size(of_meals=True)], values)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_bounded_score_ends_where_the_score_does() -> None:
     """Some episodes far above 0 and most near it gave an efficiency between -0.05 and 0.10."""
     values = [0.001 * number for number in range(28)] + [0.9, 0.95]

@@ -51,6 +51,7 @@ def test_every_player_plays_under_inspect_the_game_it_plays_without(tmp_path: Pa
             )
 
 
+@pytest.mark.slow
 def test_the_wave_eats_the_optimum(tmp_path: Path) -> None:
     sample = samples(run(philosophers(n=5, episodes=1, rounds=30), "dining/wave", tmp_path))[0]
     assert sum(replay(record_of(sample))[-1].after.meals) == 28
@@ -125,6 +126,7 @@ def test_all_seats_of_a_round_are_asked_before_any_answers(tmp_path: Path) -> No
     assert single.most_open == 1
 
 
+@pytest.mark.slow
 def test_no_prompt_holds_anything_of_its_own_round(tmp_path: Path) -> None:
     """In simultaneous order a seat's view is the table at the round's start; in sequential order the table by then."""
     for order in ("simultaneous", "sequential"):
@@ -137,6 +139,7 @@ def test_no_prompt_holds_anything_of_its_own_round(tmp_path: Path) -> None:
                 assert view == see(round_.seen[seat_of(view)], seat_of(view), record.rules)
 
 
+@pytest.mark.slow
 def test_a_cached_run_repeats_and_seats_never_share_a_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal prompts of unlike seats, games or epochs would share a cache entry: one sample posing as several."""
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache"))
@@ -188,6 +191,7 @@ def test_a_retried_run_gives_the_records_of_an_undisturbed_one(tmp_path: Path) -
     assert records_of(retried) == records_of(run(task, "fragile/model", tmp_path))
 
 
+@pytest.mark.slow
 def test_a_failure_before_any_round_leaves_an_empty_unscored_record(tmp_path: Path) -> None:
     """An empty record scored as a game would earn the full reward for no deadlock."""
 
@@ -297,6 +301,7 @@ def test_the_log_shows_a_lane_a_philosopher_and_a_card_a_round(tmp_path: Path) -
     assert {"episode": "n04-s0-e000", "epoch": 1, "seat": 3, "round": 5} in metadata
 
 
+@pytest.mark.slow
 def test_the_store_does_not_multiply_the_record(tmp_path: Path) -> None:
     """Every open span logs what changed in the store: fifteen lanes would log the record fifteen times."""
     sample = samples(run(philosophers(n=15, episodes=1, rounds=30), "dining/wave", tmp_path, log_realtime=False))[0]

@@ -22,6 +22,7 @@ PROTOCOLS: list[tuple[str, dict[str, str | int]]] = [
 ]
 
 
+@pytest.mark.slow
 def test_talkers_play_under_inspect_the_game_they_play_without(tmp_path: Path) -> None:
     """A message that was lost, bent or late, or a coin keyed by arrival, would part the two."""
     tasks = [
@@ -89,6 +90,7 @@ def test_without_a_kept_conversation_a_message_is_asked_for_without_tools(tmp_pa
         assert "Your left neighbour holds no fork." in messages[1].text or view.seat == 1 or view.round == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("talk_control", ["none", "shuffled"])
 def test_a_game_cut_while_they_talk_leaves_the_account_of_its_whole_rounds(tmp_path: Path, talk_control: str) -> None:
     """An error in a message is an error of the episode and never silence."""

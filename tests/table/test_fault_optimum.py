@@ -120,6 +120,7 @@ def cases(n: int, rounds: int) -> Iterator[Rules]:
 EVERY = [*cases(3, 9), *cases(4, 9)]
 
 
+@pytest.mark.slow
 @given(st.sampled_from(EVERY), st.sampled_from(list(SCRIPTED)), st.integers(0, 999))
 @settings(max_examples=12, deadline=None)
 def test_both_optima_agree_with_exhaustive_search(rules: Rules, player: str, seed: int) -> None:

@@ -244,6 +244,7 @@ REFERENCE = {
 """Efficiency and share of deadlocks with one faulty seat of five, by another implementation."""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "player"), [(kind, player) for kind in REFERENCE for player in REFERENCE[kind]])
 def test_the_reference_figures_of_a_faulty_seat_are_reproduced(kind: str, player: str) -> None:
     """Seat 0 is faulty; the crashed one takes its left fork as soon as it can, and crashes with it."""

@@ -74,6 +74,7 @@ ELSEWHERE: dict[tuple[int, str], tuple[float, ...]] = {
 for 30 rounds mean variance and the share of deadlocks."""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("rounds", "patience"), LADDER)
 def test_the_players_do_what_they_did(rounds: int, patience: int) -> None:
     """A baseline that drifts makes every comparison with it a comparison of versions."""

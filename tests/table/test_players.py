@@ -60,6 +60,7 @@ def meals_of(record: Record) -> tuple[int, ...]:
     return replay(record)[-1].after.meals
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCRIPTED)
 @given(one=views(hidden=False), other=views(hidden=False), seed=st.integers(0, 2**64 - 1))
 def test_a_player_uses_only_what_it_says_it_knows(name: str, one: View, other: View, seed: int) -> None:
@@ -73,6 +74,7 @@ def test_a_player_uses_only_what_it_says_it_knows(name: str, one: View, other: V
     assert decide(parse(render(one)), Coin(seed)) == action
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in SCRIPTED if name not in MINDLESS])
 @given(view=views(hidden=False), seed=st.integers(0, 2**64 - 1))
 def test_a_player_with_a_mind_eats_when_it_can_and_lets_go_of_what_has_fed_it(name: str, view: View, seed: int) -> None:
@@ -86,6 +88,7 @@ def test_a_player_with_a_mind_eats_when_it_can_and_lets_go_of_what_has_fed_it(na
         assert (action is Action.EAT) == (view.left is view.right is Fork.MINE)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", SCRIPTED)
 def test_every_player_plays_every_kind_of_game(name: str) -> None:
     """All orders, releases, ties, hints and patiences: a whole game, a true record, and never above the optimum."""
@@ -98,6 +101,7 @@ def test_every_player_plays_every_kind_of_game(name: str) -> None:
             assert sum(meals_of(record)) <= best_meals(n, 12).meals
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("n", range(3, 21))
 def test_wave_reaches_the_long_run_rate_at_every_seat(n: int) -> None:
     """The best schedule known by clock and seat: max(floor(3n/5)/3n, floor(2n/5)/2n) meals per seat and round."""
@@ -135,6 +139,7 @@ def largest_bias(ties: Ties, episodes: int) -> float:
     return max(float(abs(fmean(seat) - grand) / (stdev(seat) / sqrt(episodes))) for seat in seats)
 
 
+@pytest.mark.slow
 def test_random_ties_are_fair_to_every_seat() -> None:
     """Conflicts that favour low seats bias every per-seat number (sequential_social_dilemma_games#197)."""
     assert largest_bias("random", 2000) < 4

@@ -74,6 +74,7 @@ def test_under_the_placebo_every_message_is_of_another_round_of_the_other_game(r
         assert set(view.talk.heard) <= {text for said in others for text in said} | ({""} if not others else set())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "order", "talk"), list(product(TALKERS, get_args(Order), (1, 2, 4))))
 def test_under_the_placebo_a_talker_falls_to_its_silent_level(name: str, order: Order, talk: int) -> None:
     """Words help because of what they say, and not because a prompt with words is longer."""

@@ -47,6 +47,7 @@ def metrics(log: EvalLog, scorer: str) -> dict[str, float]:
     return {m.name: float(m.value) for s in log.results.scores if s.name == scorer for m in s.metrics.values()}
 
 
+@pytest.mark.slow
 def test_the_intervals_of_a_log_end_where_those_of_the_analysis_do(log: EvalLog) -> None:
     """The two are written apart: the one is for Inspect's table, the other reads records."""
     assert log.results is not None
@@ -111,6 +112,7 @@ def test_what_is_not_accepted_gets_one_sentence(arguments: dict[str, object], to
     assert str(refused.value).endswith((".", "?"))
 
 
+@pytest.mark.slow
 def test_on_the_command_line_a_refusal_is_one_line_and_no_call() -> None:
     command = [sys.executable, "-m", "inspect_ai", "eval", "inspect_dining/philosophers", "--display", "none"]
     ended = subprocess.run(

@@ -32,6 +32,7 @@ def played(folder: Path, model: str, roles: dict[str, str] | None = None, **argu
     return log
 
 
+@pytest.mark.slow
 def test_two_roles_share_the_seats_in_every_arrangement_and_are_compared_with_the_pure_tables(tmp_path: Path) -> None:
     """The report's matrix of logs must be the matrix that the same players come to without Inspect."""
     pair = ["odd_even", "hierarchy"]

@@ -99,6 +99,7 @@ def test_what_does_not_go_together_is_refused_in_a_sentence(changes: dict[str, o
         check(Recipe().model_copy(update=changes))
 
 
+@pytest.mark.slow
 def test_the_plain_critic_serves_sequential_order_too(seated: Dinner) -> None:
     credit = source(seated, "critic")
     for step in range(2):

@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import Tensor
@@ -56,7 +56,6 @@ def slowly(record: Record, number: int, seat: int, action: int) -> float:
     return marked(as_arrays(after), rules.rounds)
 
 
-@settings(max_examples=60, deadline=None)
 @given(rules=RULES, seed=st.integers(0, 2**32), greed=st.sampled_from([0.0, 0.6, 0.95]))
 def test_every_other_action_of_every_seat_is_valued_as_its_replay(rules: Rules, seed: int, greed: float) -> None:
     records = [game(rules, seed + i, greed) for i in range(2)]
@@ -74,7 +73,6 @@ def test_sequential_order_is_refused_in_a_sentence() -> None:
         action_values(played, value, REWARD)
 
 
-@settings(max_examples=60, deadline=None)
 @given(rules=RULES, seed=st.integers(0, 2**32), decay=st.sampled_from([0.0, 0.5, 0.95, 1.0]))
 def test_the_plain_critics_advantage_is_the_sum_of_its_formula(rules: Rules, seed: int, decay: float) -> None:
     records = [game(rules, seed + i, 0.6) for i in range(2)]

@@ -1,6 +1,7 @@
 """The central critic: it learns what games come to, from a keyed chance alone, and is saved whole."""
 
 import numpy as np
+import pytest
 import torch
 
 from inspect_dining.scorers.terms import terms
@@ -30,6 +31,7 @@ def judged(of: Critic, some: list[tuple[Played, list[float]]]) -> float:
     return explained(values, np.concatenate([np.array(rewards)[p.game] for p, rewards in some]))
 
 
+@pytest.mark.slow
 def test_it_learns_what_games_that_it_has_not_seen_come_to() -> None:
     taught = critic()
     played = games(2)[0][0]

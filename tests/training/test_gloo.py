@@ -68,6 +68,7 @@ def process(
         torch.distributed.destroy_process_group()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shares", [([0, 2], [1]), ([0, 1], [2])], ids=["one-without-spread", "both-with-spread"])
 @pytest.mark.parametrize("sharded", [False, True])
 def test_two_processes_have_the_gradient_of_one(

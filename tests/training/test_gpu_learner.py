@@ -14,6 +14,7 @@ SMALL = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rank", "counted"), [("8", "4 P a token"), ("0", "6 P a token")])
 def test_the_gpu_script_plays_trains_and_writes_its_figures(rank: str, counted: str, tmp_path: Path) -> None:
     out = tmp_path / "figures.json"

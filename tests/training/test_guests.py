@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from inspect_dining.crossplay import Seated, cross_play
 from inspect_dining.providers.guests import _dinner, host_of
 from inspect_dining.table import Rules, episode_seed, play, sample_id
@@ -21,6 +23,7 @@ def test_without_a_checkpoint_it_plays_what_scripted_players_play() -> None:
     assert list(host_of([])([Seated(rules, name, seats)])) == [play(rules, seats, episode_seed("test", name))]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_and_a_scripted_player_share_a_table_also_beside_a_fault(speaker: Path) -> None:
     rules = Rules(n=3, rounds=5, order="sequential", faults="0:crash@2")
     matrix = cross_play([str(speaker), "wave"], rules, 4, host=host_of([str(speaker)]))

@@ -6,7 +6,7 @@ from math import fsum, inf, nan, sqrt
 from typing import Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspect_dining.errors import BadInput
@@ -62,7 +62,6 @@ def slowly(groups: list[Group], weighting: str, spread: bool, anchor: float) -> 
     return weights
 
 
-@settings(max_examples=200)
 @given(
     groups=some_groups(),
     weighting=st.sampled_from(["constant", "episode"]),
@@ -79,7 +78,6 @@ def test_weights_are_those_of_the_formula_turn_by_turn(
         assert pair.weight == pytest.approx(expected[pair.prompt, pair.reply], rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=100)
 @given(groups=some_groups(), order=st.randoms())
 def test_the_order_of_episodes_and_groups_changes_nothing(groups: list[Group], order: object) -> None:
     shuffled = []
@@ -201,7 +199,6 @@ def test_a_group_of_one_is_refused() -> None:
         advantages(Group("g", (episode(2, 3, [(0, 0, True)]),), (1.0,)))
 
 
-@settings(max_examples=200)
 @given(
     sizes=st.lists(st.floats(0, 1).filter(lambda w: w == 0 or w > 1e-6), min_size=3, max_size=40),
     expected=st.integers(1, 20),

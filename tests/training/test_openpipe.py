@@ -96,6 +96,7 @@ def test_without_an_interpreter_nothing_is_made(tmp_path: Path, speaker: Path) -
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_a_child_that_ends_says_its_last_words(tmp_path: Path, speaker: Path) -> None:
     recipe = Recipe(
         model=str(speaker), learner="art", lora_rank=2, art_python=has_art(tmp_path), stages=(Stage(games=("3x5",)),),
@@ -166,6 +167,7 @@ def test_an_adapter_that_comes_back_is_taken_up_whole(tmp_path: Path, speaker: P
         take_up(ours, tmp_path / "other")  # type: ignore[arg-type]  # as above
 
 
+@pytest.mark.slow
 def test_games_are_asked_of_the_server_that_art_has_started(
     tmp_path: Path, speaker: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

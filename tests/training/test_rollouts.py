@@ -131,6 +131,7 @@ def test_the_provider_refuses_what_it_cannot_keep(speaker: Path, tmp_path: Path)
         checkpoint_api("checkpoint", None, None, plain, path=str(speaker), dtype="half")
 
 
+@pytest.mark.slow
 def test_another_temperature_is_an_error_and_no_score(speaker: Path, tmp_path: Path) -> None:
     """A temperature that is quietly ignored would stand in the log as if it had been used."""
     task = philosophers(n=2, episodes=1, rounds=3)

@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspect_dining.table import Action, Game, Record, Rules, Table, replay
@@ -58,7 +58,6 @@ def row(tables: Tables, i: int) -> tuple[list[int], list[bool], list[int], int, 
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(rules=RULES, seed=st.integers(0, 2**32), greed=st.sampled_from([0.0, 0.5, 0.9]), horizons=st.booleans())
 def test_all_rounds_of_some_games_at_once_are_those_of_their_replays(
     rules: Rules, seed: int, greed: float, horizons: bool
@@ -76,7 +75,6 @@ def test_all_rounds_of_some_games_at_once_are_those_of_their_replays(
         assert played.horizon[i] == record.rules.rounds
 
 
-@settings(max_examples=50, deadline=None)
 @given(rules=RULES, seed=st.integers(0, 2**32))
 def test_values_taken_apart_by_game_are_in_the_order_of_play(rules: Rules, seed: int) -> None:
     records = [game(rules, seed + i, 0.5) for i in range(3)]

@@ -82,6 +82,7 @@ def test_a_run_killed_at_twenty_random_moments_goes_on_to_the_same_weights(speak
     assert_survives_kills(small(speaker, lora_rank=4, steps=6, save_every=2), tmp_path, kills=20, seed=3)
 
 
+@pytest.mark.slow
 def test_the_same_recipe_gives_the_same_run_and_another_seed_another(speaker: Path, tmp_path: Path) -> None:
     one, two = (account(trained(small(speaker), tmp_path / name)) for name in "ab")
     assert one == two
@@ -109,6 +110,7 @@ def says(model: Callable[..., object]) -> torch.Tensor:
     return logits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 4])
 def test_a_checkpoint_loads_with_the_weights_it_was_saved_with(speaker: Path, tmp_path: Path, rank: int) -> None:
     directory = RunDir(tmp_path / "run")
@@ -120,6 +122,7 @@ def test_a_checkpoint_loads_with_the_weights_it_was_saved_with(speaker: Path, tm
     assert (directory.last / "README.md").read_text().startswith("---\nlibrary_name:")
 
 
+@pytest.mark.slow
 def test_adapters_load_in_plain_libraries_from_anywhere_and_in_a_run_that_was_moved(
     speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,6 +142,7 @@ def test_adapters_load_in_plain_libraries_from_anywhere_and_in_a_run_that_was_mo
     assert torch.allclose(says(load(str(tmp_path / "moved" / "last"))[0]), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_only_the_adapters_are_trained_under_lora(speaker: Path, tmp_path: Path) -> None:
     run = Run(small(speaker, lora_rank=4, steps=1), RunDir(tmp_path / "run"), Silent())
     trained_names = [name for name, p in run.model.named_parameters() if p.requires_grad]
@@ -150,6 +154,7 @@ def test_only_the_adapters_are_trained_under_lora(speaker: Path, tmp_path: Path)
     assert all((p == frozen[n]).all() for n, p in run.model.named_parameters() if n in frozen)
 
 
+@pytest.mark.slow
 def test_the_test_games_are_played_with_base_and_result_and_written_down(speaker: Path, tmp_path: Path) -> None:
     directory = RunDir(tmp_path / "run")
     run = Run(small(speaker, keep="last"), directory, Silent())
@@ -177,6 +182,7 @@ def spoiled(episode: Terms) -> float:
     return float("nan") if episode.n == 4 else episode.throughput
 
 
+@pytest.mark.slow
 def test_a_reward_that_is_no_number_names_its_episode_and_loses_nothing(speaker: Path, tmp_path: Path) -> None:
     """NaN would spread from one episode through the baseline into every weight."""
     directory = RunDir(tmp_path / "run")
@@ -238,6 +244,7 @@ def test_a_recipe_comes_back_from_its_run_directory(speaker: Path, tmp_path: Pat
     assert RunDir(tmp_path).recipe() == checked(recipe.model_dump())
 
 
+@pytest.mark.slow
 def test_a_model_that_falls_silent_starts_again_at_half_the_rate(
     speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +285,7 @@ def interrupted(recipe: Recipe, folder: Path, at: int) -> RunDir:
     return trained(recipe, folder, resume=True)
 
 
+@pytest.mark.slow
 def test_a_restart_is_remembered_across_a_kill(speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A resumed run that forgot its restart would train on at the full rate, on the games of another stage."""
     from inspect_dining.training import run as module
@@ -323,6 +331,7 @@ class Drifting:
         self.seen, self.total = 0, torch.zeros(1)
 
 
+@pytest.mark.slow
 def test_a_source_of_credit_that_learns_is_resumed_with_what_it_had_learned(
     speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -141,6 +141,7 @@ def _hold(path: Path, held: Event, done: Event) -> None:
     done.wait(60)
 
 
+@pytest.mark.slow
 def test_a_second_writer_is_refused_and_told_who_the_first_is(tmp_path: Path) -> None:
     """Two runs that went on in one folder once both ended well, with every row of the metrics twice."""
     spawn = multiprocessing.get_context("spawn")

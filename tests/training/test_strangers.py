@@ -46,6 +46,7 @@ def seen(record: Record) -> list[tuple[int, View, Reading]]:
     return [(seat, view, did) for seat, view, did in retrace(record) if isinstance(did, Reading)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("memory", [0, 2])
 @pytest.mark.parametrize("reflected", [{0, 2}, {0, 1, 2, 3}])
 def test_a_seat_in_the_mirror_is_shown_the_mirror_and_acts_in_it(
@@ -95,6 +96,7 @@ def test_partners_act_by_their_own_view_and_leave_no_turn_to_learn_from(table: D
     ])
 
 
+@pytest.mark.slow
 def test_an_older_checkpoint_plays_with_its_own_weights(
     table: Dinner, raw: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
 ) -> None:
@@ -148,6 +150,7 @@ def test_a_group_in_which_no_seat_learns_is_a_group_of_zeros(table: Dinner, weig
     assert pairs([group], weighting=weighting, anchor=0.05) == []  # type: ignore[arg-type]  # one of the two words
 
 
+@pytest.mark.slow
 def test_counterfactual_credit_is_that_of_the_table_for_seats_in_the_mirror(table: Dinner) -> None:
     """Chances of the mirror's sides with values of the table's would credit the left hand for what the right did."""
     reward, rows = Recipe().reward(), PlainRows(table.policy, 65536)
@@ -190,6 +193,7 @@ def test_half_of_the_groups_are_reflected_in_part_and_a_share_has_partners() -> 
     assert list(older(ASKED, 50)) == [0, 25, 50]
 
 
+@pytest.mark.slow
 def test_a_run_with_mirror_and_partners_that_is_killed_goes_on_to_equal_weights(speaker: Path, tmp_path: Path) -> None:
     recipe = small(
         speaker, mirror=True, partners=("lehmann_rabin", PAST), partner_share=0.9, save_every=2, diversity=0.2, steps=6

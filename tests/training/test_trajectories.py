@@ -109,6 +109,7 @@ def test_the_reward_itself_goes_along_and_groups_without_spread_do_not(groups: l
     assert (step["rate"], step["cap"]) == (2e-5, Recipe().cap)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("order", ["simultaneous", "sequential"])
 def test_a_trajectory_holds_every_turn_as_it_was_seen_and_sampled(seated: Dinner, order: Order) -> None:
     """A conversation with another seat's observation in it would still train, on ids that look right."""

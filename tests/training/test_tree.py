@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, Qwen3Config, Qwen3ForCausalLM
 
@@ -41,7 +41,6 @@ def sequences(tree: Tree) -> dict[int, tuple[Ids, int]]:
     return found
 
 
-@settings(max_examples=150)
 @given(pairs=PAIRS, longest=st.integers(1, 30))
 def test_every_id_is_predicted_from_what_stands_before_it_in_its_pair(pairs: list[Two], longest: int) -> None:
     expected = [(prompt + reply[:i], token) for prompt, reply in pairs for i, token in enumerate(reply)]
@@ -49,7 +48,6 @@ def test_every_id_is_predicted_from_what_stands_before_it_in_its_pair(pairs: lis
     assert [found[i] for i in range(len(found))] == expected
 
 
-@settings(max_examples=80)
 @given(pairs=PAIRS)
 def test_in_one_row_every_distinct_beginning_is_computed_once(pairs: list[Two]) -> None:
     distinct = {(prompt + reply)[:end] for prompt, reply in pairs for end in range(1, len(prompt + reply))}
@@ -58,7 +56,6 @@ def test_in_one_row_every_distinct_beginning_is_computed_once(pairs: list[Two]) 
     assert tree.tokens == len(distinct)
 
 
-@settings(max_examples=80)
 @given(pairs=PAIRS, longest=st.integers(1, 20), most=st.integers(1, 40), asked=st.integers(1, 20))
 def test_rows_and_batches_keep_within_their_bounds(pairs: list[Two], longest: int, most: int, asked: int) -> None:
     tree = pack(pairs, longest)
@@ -97,6 +94,7 @@ def gradient(policy: Policy, rows: type[PackedRows | PlainRows], given: list[Pai
     return torch.cat([p.grad.flatten() for p in updater.trained if p.grad is not None])
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("rank", [0, 2])
 @pytest.mark.parametrize("checkpointing", [False, True])
 def test_the_gradient_of_packed_rows_is_that_of_plain_rows_wherever_they_are_cut(

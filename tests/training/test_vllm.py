@@ -65,6 +65,7 @@ def served(standin: StandIn, adapters: Path, seated: Dinner) -> Iterator[ServedP
     client.close()
 
 
+@pytest.mark.slow
 def test_replies_come_back_to_their_rows(served: ServedPolicy, standin: StandIn) -> None:
     """Rows of one prompt share a request, greedy rows another; a reply in the wrong row trains another seat's turn."""
     rows = [(2, "k0"), (0, None), (2, "k1"), (1, "k2"), (0, "k3"), (2, None), (0, None)]
@@ -137,6 +138,7 @@ def other_prompt(good: Json) -> tuple[int, object]:
     return 200, {"choices": [{**one, "prompt_token_ids": [1]} for one in good["choices"]]}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("twist", "sentence"),
     [
@@ -230,6 +232,7 @@ def recipe(speaker: Path, url: str, **changes: object) -> Recipe:
     return small.model_copy(update=changes)
 
 
+@pytest.mark.slow
 def test_every_step_is_played_by_the_weights_of_that_step(standin: StandIn, speaker: Path, tmp_path: Path) -> None:
     directory, watcher = RunDir(tmp_path / "run"), Silent()
     Run(recipe(speaker, standin.url), directory, watcher).train()
@@ -247,6 +250,7 @@ def test_every_step_is_played_by_the_weights_of_that_step(standin: StandIn, spea
     assert len(list(records.iterdir())) == 3
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_loads_the_weights_that_it_was_left_with(
     standin: StandIn, speaker: Path, tmp_path: Path
 ) -> None:
@@ -272,6 +276,7 @@ def test_a_run_that_goes_on_loads_the_weights_that_it_was_left_with(
     assert [row["reward"] for row in whole.rows("metrics.jsonl")] == [row["reward"] for row in rows]
 
 
+@pytest.mark.slow
 def test_a_server_that_keeps_answering_with_old_weights_stops_the_run(speaker: Path, tmp_path: Path) -> None:
     """A cache of the old weights' keys and values, or an adapter that is read once, would go unnoticed otherwise."""
     with StandIn(speaker, stale=True) as server, pytest.raises(BadInput, match="does not answer with the adapters"):

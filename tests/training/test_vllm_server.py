@@ -137,6 +137,7 @@ def test_a_server_that_dies_says_why(tmp_path: Path) -> None:
     assert said == f"vLLM ended with status 1; it said: RuntimeError: no attention for such heads (all of it: {log})."
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_become_healthy_is_given_up(tmp_path: Path) -> None:
     log = tmp_path / "vllm.log"
     with Server("model", log, more=["--hangs"]) as server:
@@ -147,6 +148,7 @@ def test_a_server_that_does_not_become_healthy_is_given_up(tmp_path: Path) -> No
             server.wait(print, within=1)
 
 
+@pytest.mark.slow
 def test_it_dies_with_a_process_that_is_killed(tmp_path: Path) -> None:
     """SIGKILL lets no finally run; a server that stayed would hold the GPU."""
     log = tmp_path / "vllm.log"
