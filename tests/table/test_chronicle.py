@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from inspect_dining.table import Record, Rules, replay
 from inspect_dining.table.moves import DONE_TURNS, LOST_TURNS, TIE_TURNS, VAIN_TURNS, Outcome
-from inspect_dining.table.narration import EXCERPT, account, ending, excerpt, meals_by_seat, round_card, strip, told
+from inspect_dining.table.narration import EXCERPT, account, excerpt, meals_by_seat, round_card, strip, told
+from inspect_dining.table.record import ending
 from tests.table.dinners import dinner, feed, records
 
 

@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 from inspect_dining.analysis.show.said import turns_in
 from inspect_dining.philosophers.prompts import system_prompt
 from inspect_dining.table import replay
-from inspect_dining.table.narration import account, ending, happened, round_card
+from inspect_dining.table.narration import account, happened, round_card
+from inspect_dining.table.record import ending
 from inspect_dining.table.view import describe, render, see
 from tests.viewer.conftest import HEIGHT, WIDTH, Viewer, picture
 from tests.viewer.games import DINNERS, SCORES, Played, scores_of, shown

@@ -11,16 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspect_dining.analysis.comparison.compare import Comparison, compare
+    from inspect_dining.analysis.comparison.compare import Comparison
     from inspect_dining.analysis.inputs.collection import read, records
     from inspect_dining.analysis.inputs.columns import DiningColumns
     from inspect_dining.analysis.inputs.episodes import Episode
+    from inspect_dining.analysis.notebook import compare
 
 _HOMES = {
     "Comparison": "inspect_dining.analysis.comparison.compare",
     "DiningColumns": "inspect_dining.analysis.inputs.columns",
     "Episode": "inspect_dining.analysis.inputs.episodes",
-    "compare": "inspect_dining.analysis.comparison.compare",
+    "compare": "inspect_dining.analysis.notebook",
     "read": "inspect_dining.analysis.inputs.collection",
     "records": "inspect_dining.analysis.inputs.collection",
 }

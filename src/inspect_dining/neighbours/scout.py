@@ -16,7 +16,8 @@ from inspect_scout import Result, Scanner, Transcript, scanner
 
 from inspect_dining.analysis.show.said import turns_in
 from inspect_dining.table.moves import Action, Kind, Turn
-from inspect_dining.table.record import RECORD, Record, Round, replay
+from inspect_dining.table.record import RECORD, Record, replay
+from inspect_dining.table.round import Round
 
 _NAMES = {action: re.compile(rf"\b{action.value.replace('_', '[ _-]')}\b", re.IGNORECASE) for action in Action}
 """How a text names an action: `pick_up_left`, `pick up left`, `eat`."""

@@ -14,9 +14,8 @@ from inspect_dining.scorers.metrics import per_size, pooled
 from inspect_dining.scorers.scores import DECIMALS, digest
 from inspect_dining.table.game import retrace
 from inspect_dining.table.moves import Action, Reading
-from inspect_dining.table.narration import ending
 from inspect_dining.table.players.talkers import announced
-from inspect_dining.table.record import RECORD, Record
+from inspect_dining.table.record import RECORD, Record, ending
 
 GRADER = "grader"
 """The model role of the grader."""

@@ -15,8 +15,8 @@ from inspect_dining.scorers.metrics import convergence, per_size, pooled, surviv
 from inspect_dining.scorers.shaping import Shaping, Throughput, Variance
 from inspect_dining.scorers.shaping import shaping as shaping_named
 from inspect_dining.scorers.terms import Terms, terms
-from inspect_dining.table.narration import account, ending
-from inspect_dining.table.record import RECORD, Record
+from inspect_dining.table.narration import account
+from inspect_dining.table.record import RECORD, Record, ending
 
 DECIMALS = 4
 """Scores are rounded for the reader of a log; the record gives them exactly."""

@@ -16,8 +16,8 @@ from inspect_dining.philosophers.reading import Reply, Stop, read
 from inspect_dining.philosophers.reasoning import spoken
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import Kind, Outcome, Reading
-from inspect_dining.table.narration import account, ending, happened, meals_by_seat, plain, round_card
-from inspect_dining.table.record import DEADLOCK, RECORD, Record, cut
+from inspect_dining.table.narration import account, happened, meals_by_seat, plain, round_card
+from inspect_dining.table.record import DEADLOCK, RECORD, Record, cut, ending
 from inspect_dining.table.rules import Rules
 from inspect_dining.table.table import Table
 from inspect_dining.table.talk import as_message, donor_seed

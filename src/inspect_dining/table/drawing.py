@@ -1,14 +1,14 @@
 """A whole game as one vector picture: a row for each seat, a column for each round, in every cell the seat's two hands.
 
 The picture is plain SVG text without fonts, scripts or outside references, so that it opens in a browser, a notebook, a
-report or a drawing program. It needs nothing but the record.
+report or a drawing program.
 """
 
+from collections.abc import Sequence
 from html import escape as escape_html
 
-from inspect_dining.table.moves import Action, Outcome, Turn
-from inspect_dining.table.narration import ending
-from inspect_dining.table.record import Record, Round, replay
+from inspect_dining.table.moves import Outcome
+from inspect_dining.table.round import Round, ate
 
 LEFT, RIGHT, MEAL = "#0072B2", "#E69F00", "#009E73"
 """The colours of a held left fork, a held right fork, and a meal (of the palette of Okabe and Ito)."""
@@ -27,19 +27,20 @@ _KEYS = (
 """Colour, mark and meaning."""
 
 
-def game_svg(record: Record, title: str = "") -> str:
+def game_svg(rounds: Sequence[Round], n: int, ending: str, title: str = "") -> str:
     """A game as SVG text.
 
     The left half of a cell is blue while the seat holds its left fork after that round, the right half orange while it
     holds its right fork; a meal fills the cell green with a dot. A turn that did nothing is marked: `t` a lost tie, `-`
-    no effect, `x` a lost turn, `!` a turn
-    that a fault forced. A triangle below a round says that every seat ended it with exactly one fork.
+    no effect, `x` a lost turn, `!` a turn that a fault forced. A triangle below a round says that every seat ended it
+    with exactly one fork.
 
     Args:
-        record: The record of a game, ended or cut.
+        rounds: The rounds that were played, of a game ended or cut.
+        n: Seats.
+        ending: How the game ended, in a sentence.
         title: A line above the picture; none where it is empty.
     """
-    rounds, n = replay(record), record.rules.n
     top = _HEAD + (20 if title else 0)
     foot = top + n * _CELL + 18
     wide = _NAMES + max(len(rounds), 20) * _CELL + 50
@@ -54,7 +55,7 @@ def game_svg(record: Record, title: str = "") -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}" '
         'font-family="system-ui, sans-serif" font-size="11" fill="#1a1a1a" role="img">',
-        f"<title>{_escape(title or 'A game')}: {_escape(ending(record))}</title>",
+        f"<title>{_escape(title or 'A game')}: {_escape(ending)}</title>",
         f'<rect width="{wide}" height="{tall}" fill="#ffffff"/>',
     ]
     if title:
@@ -71,7 +72,7 @@ def game_svg(record: Record, title: str = "") -> str:
     meals = rounds[-1].after.meals if rounds else (0,) * n
     parts.append(_text(end, top - 5, "meals", 'fill="#595959"'))
     parts += [_text(end, top + _CELL * seat + 11, str(meals[seat])) for seat in range(n)]
-    parts += [_text(8, foot + 8, ending(record)), *lines, "</svg>"]
+    parts += [_text(8, foot + 8, ending), *lines, "</svg>"]
     return "\n".join(parts)
 
 
@@ -91,11 +92,6 @@ def _cell(round: Round, seat: int, n: int, x: float, y: float) -> str:
         halo = 'text-anchor="middle" font-weight="700" stroke="#fff" stroke-width="2.5" paint-order="stroke"'
         parts.append(_text(x + side / 2, y + 10, mark, halo))
     return "".join(parts)
-
-
-def ate(turn: Turn) -> bool:
-    """Whether a turn was a meal."""
-    return turn.reading.action is Action.EAT and turn.outcome is Outcome.DONE
 
 
 def _key(x: float, y: float, colour: str, mark: str, meaning: str) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from inspect_dining.table.faults import Fault
 from inspect_dining.table.moves import LOST, Action, Kind, Outcome, Turn, Why
-from inspect_dining.table.record import Record, Round, replay
+from inspect_dining.table.record import Record, ending, replay
+from inspect_dining.table.round import Round
 from inspect_dining.table.rules import Rules
 from inspect_dining.table.table import Table
 from inspect_dining.table.talk import Exchange
@@ -136,19 +137,6 @@ def told(turn: Turn, fault: Fault | None = None) -> str:
         return f"✗ lost turn: {reading.kind}"
     came = " ✗ the neighbour got it" if turn.outcome is Outcome.LOST_TIE else _WHY[turn.why]
     return f"{reading.action}{came}{_HOW.get(reading.kind, '')}"
-
-
-def ending(record: Record) -> str:
-    """Why a game ended, in a sentence."""
-    played, rules = len(record.rounds), record.rules
-    if record.deadlocked:
-        return f"Deadlock in round {played} of {rules.rounds}: every philosopher held exactly one fork" + (
-            "." if rules.patience == 1 else f" for {rules.patience} rounds in a row."
-        )
-    if record.complete:
-        return f"No deadlock in all {rules.rounds} rounds."
-    reason = record.ended.removeprefix("cut: ")
-    return f"Cut after {played} of {rules.rounds} rounds ({reason}); a cut game is not scored."
 
 
 _HANDS = {(False, False): "·", (True, False): "◧", (False, True): "◨", (True, True): "■"}

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from inspect_dining.table.drawing import game_svg
 from inspect_dining.table.faulty_seats import FaultySeats
-from inspect_dining.table.moves import READINGS, Reading, Turn
+from inspect_dining.table.moves import READINGS, Reading
+from inspect_dining.table.round import Round
 from inspect_dining.table.rules import NAMES, Rules, check_seed, is_whole, tie_winner
 from inspect_dining.table.table import Table, end_round, move
-from inspect_dining.table.talk import Exchange, Messages, as_message
+from inspect_dining.table.talk import Messages, as_message
 
 VERSION = 2
 """The newest version of the record's format and of the rules it is replayed by; see `Rules.version`."""
@@ -85,9 +87,7 @@ class Record:
 
     def to_svg(self, title: str = "") -> str:
         """The whole game as a vector picture, in SVG text (see `drawing.game_svg`)."""
-        from inspect_dining.table.drawing import game_svg
-
-        return game_svg(self, title)
+        return game_svg(replay(self), self.rules.n, ending(self), title)
 
     def _repr_html_(self) -> str:
         """The game as a notebook shows it: its picture, which tells the meals and how it ended."""
@@ -153,35 +153,17 @@ class Record:
         return Record(rules, int(seed), ended, rounds, hashes, messages, donor)
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """One round of a replay.
-
-    Attributes:
-        number: The round, counted from 1.
-        before: The table at its start, which every seat saw in simultaneous order.
-        turns: For each seat its turn.
-        after: The table after it, at the start of the next round.
-        seen: For each seat the table on which it decided (in simultaneous order all are `before`, apart from that of
-            a delayed seat).
-        faulty: The seats whose fault has begun.
-        forced: Those of them whose turn the fault took.
-        exchanges: With talk, what was said before the actions: the exchanges, each with one message a seat.
-    """
-
-    number: int
-    before: Table
-    turns: tuple[Turn, ...]
-    after: Table
-    seen: tuple[Table, ...]
-    faulty: tuple[int, ...] = ()
-    forced: tuple[int, ...] = ()
-    exchanges: tuple[Exchange, ...] = ()
-
-    @property
-    def locked(self) -> bool:
-        """Whether every seat ended the round with exactly one fork, also where patience lets the game go on."""
-        return self.after.locked > 0
+def ending(record: Record) -> str:
+    """Why a game ended, in a sentence."""
+    played, rules = len(record.rounds), record.rules
+    if record.deadlocked:
+        return f"Deadlock in round {played} of {rules.rounds}: every philosopher held exactly one fork" + (
+            "." if rules.patience == 1 else f" for {rules.patience} rounds in a row."
+        )
+    if record.complete:
+        return f"No deadlock in all {rules.rounds} rounds."
+    reason = record.ended.removeprefix(_CUT)
+    return f"Cut after {played} of {rules.rounds} rounds ({reason}); a cut game is not scored."
 
 
 @lru_cache(maxsize=256)

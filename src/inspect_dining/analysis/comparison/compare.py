@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from inspect_dining.analysis.comparison.contrasts import Contrast, compare_rows
 from inspect_dining.analysis.comparison.rows import Row, ladder_rows, model_row
@@ -22,11 +21,6 @@ from inspect_dining.scorers.catalogue import PRIMARY, SCORES
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.statistics import holm
 from inspect_dining.table.rules import Rules
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from inspect_dining.analysis.show.figures.pictures import Picture
 
 LADDER_EPISODES = 100
 """How many games each scripted player of the ladder plays."""
@@ -73,40 +67,6 @@ class Comparison:
     primary: str
     sections: Sequence[Section]
     notes: Sequence[str]
-
-    def __rich__(self) -> "RenderableType":
-        """The tables, for a terminal."""
-        from inspect_dining.analysis.show.tables import comparison_tables
-
-        return comparison_tables(self)
-
-    def __str__(self) -> str:
-        """The tables as plain text."""
-        from rich.console import Console
-
-        console = Console(highlight=False, width=100, force_terminal=False, color_system=None)
-        with console.capture() as captured:
-            console.print(self)
-        return captured.get()
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: who came to what, the differences, and the scores of every table size."""
-        from inspect_dining.analysis.show.report.page import fragment
-
-        return fragment(self)
-
-    def plot(self, what: str = "efficiency") -> "Picture":
-        """A figure, which a notebook shows and `save` writes.
-
-        Args:
-            what: `efficiency`, `deadlock`, `survival`, `seats` or `contrasts`.
-
-        Raises:
-            BadInput: There is no such figure, or nothing to draw in it.
-        """
-        from inspect_dining.analysis.show.figures.pictures import draw
-
-        return draw(self, what)
 
 
 def compare(

@@ -8,9 +8,9 @@ from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.analysis.inputs.episodes import Episode, Status
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import SCORES
-from inspect_dining.table.drawing import ate
 from inspect_dining.table.moves import Outcome
 from inspect_dining.table.record import replay
+from inspect_dining.table.round import ate
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,8 +19,9 @@ from inspect_dining.scorers.catalogue import compute_scores
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table.moves import Action, Kind, Outcome, Turn
-from inspect_dining.table.narration import ending, forks, messages
-from inspect_dining.table.record import Record, Round, replay
+from inspect_dining.table.narration import forks, messages
+from inspect_dining.table.record import Record, ending, replay
+from inspect_dining.table.round import Round
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog

@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from inspect_dining.errors import BadInput
-from inspect_dining.table.narration import ending, faults_of, forks, happened, messages, told
-from inspect_dining.table.record import Record, Round, replay
+from inspect_dining.table.narration import faults_of, forks, happened, messages, told
+from inspect_dining.table.record import Record, ending, replay
+from inspect_dining.table.round import Round
 
 Said = Mapping[tuple[int, int], str]
 """The words of a turn by round and seat."""

@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from inspect_dining.analysis.comparison.compare import Comparison
 from inspect_dining.analysis.show.figures import plots
 from inspect_dining.errors import BadInput
 from inspect_dining.files import write
-
-if TYPE_CHECKING:
-    from inspect_dining.analysis.comparison.compare import Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +39,7 @@ class Picture:
             raise BadInput(f"{file} is not accepted: the file must end in .svg or .pdf.")
 
 
-def draw(found: "Comparison", what: str) -> Picture:
+def draw(found: Comparison, what: str) -> Picture:
     """A figure of a comparison by its name.
 
     Raises:

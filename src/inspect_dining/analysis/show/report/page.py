@@ -33,8 +33,7 @@ from inspect_dining.audit.picture import draw
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import SCORES, compute_scores
 from inspect_dining.scorers.shaping import Shaping
-from inspect_dining.table.drawing import game_svg
-from inspect_dining.table.narration import ending
+from inspect_dining.table.record import ending
 
 PANELS = (
     ("efficiency", "no_deadlock", "reward", "proportional", "throughput"),
@@ -339,7 +338,7 @@ def _game(row: Row, episode: Episode, shaping: Shaping | None) -> str:
     told = ", ".join(f"{name} {formatting.number(value)}" for name, value in found.items())
     name = f"{episode.sample}, epoch {episode.epoch}"
     still = html.picture(
-        game_svg(episode.record, title),
+        episode.record.to_svg(title),
         f"{title}. {ending(episode.record)}",
         f"{title}. {ending(episode.record)} {told}.",
     )

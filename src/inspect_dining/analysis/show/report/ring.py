@@ -7,10 +7,10 @@ import json
 from html import escape
 from math import cos, pi, sin
 
-from inspect_dining.table.drawing import ate
 from inspect_dining.table.moves import Outcome
 from inspect_dining.table.narration import faults_of, messages, told
-from inspect_dining.table.record import Record, Round, replay
+from inspect_dining.table.record import Record, replay
+from inspect_dining.table.round import Round, ate
 from inspect_dining.table.table import FREE
 
 _SIZE, _SEATS, _FORKS, _HAND = 320, 118, 92, 104
