@@ -23,7 +23,7 @@ from pylatexenc.latexwalker import (
     LatexWalkerError,
 )
 
-from inspect_dining.analysis.show.html import figures
+from inspect_dining.analysis.show.report.html import figures
 
 TRICKS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Controls but tab and newline, and bidirectional marks."""

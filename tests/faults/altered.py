@@ -19,7 +19,7 @@ from inspect_dining.analysis.comparison.compare import compare
 from inspect_dining.analysis.inputs.collection import Collection, read
 from inspect_dining.analysis.inputs.episodes import Account, Status
 from inspect_dining.analysis.show.export import to_csv, to_json, to_latex
-from inspect_dining.analysis.show.report import page
+from inspect_dining.analysis.show.report.page import page
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Rules, play
 from tests.analysis.made import log, sample
