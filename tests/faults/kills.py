@@ -7,11 +7,8 @@ not in them, and no lock of a thread is inherited.
 """
 
 import multiprocessing
-import os
 import random
-import signal
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +21,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.analysis.inputs.episodes import Status
 from inspect_dining.table import Record, Rules, episode_seed, play, sample_id
+from tests.faults.killing import run
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload([
@@ -62,29 +60,23 @@ def retry(log: str, folder: Path) -> None:
     eval_retry(log, log_dir=str(folder), display="none")
 
 
-def killed_after(seconds: float, work: Callable[[], object]) -> bool:
-    """Runs work in a child and kills it by SIGKILL; says whether it was still at work."""
-    child = CONTEXT.Process(target=work)
-    child.start()
-    child.join(seconds)
-    alive = child.is_alive()
-    if alive and child.pid is not None:
-        os.kill(child.pid, signal.SIGKILL)
-    child.join()
-    return alive
+def killed(work: Callable[[], object], until: float | None = None) -> tuple[bool, float]:
+    """Runs work in a child; says whether it was killed after so many seconds of a core, and how many it used."""
+    (code,), used = run([CONTEXT.Process(target=work)], until)
+    return code < 0, used
 
 
 def outcome(folder: Path, length: float, buffer: int | None, rng: random.Random) -> str:
     """Kills one evaluation, retries it until it is complete, and says what became of its games."""
-    if not killed_after(rng.uniform(0.1, 1.0) * length, partial(evaluate, folder, buffer)):
+    if not killed(partial(evaluate, folder, buffer), rng.uniform(0.1, 1.0) * length)[0]:
         return "ended before the kill"
     logs = [info.name for info in list_eval_logs(str(folder))]
     if not logs:
         return "killed before there was a log"
-    killed_after(600, partial(retry, logs[0], folder))
-    newest = list_eval_logs(str(folder))[0].name
-    if read_eval_log(newest, header_only=True).status != "success":
-        return "not retried"
+    killed(partial(retry, logs[0], folder))
+    statuses = [read_eval_log(info.name, header_only=True).status for info in list_eval_logs(str(folder))]
+    if "success" not in statuses:
+        return f"not retried: {statuses}"
     found = read([folder])
     counts = Counter(episode.status for episode in found.episodes)
     if counts != {Status.SCORED: EPISODES}:
@@ -97,17 +89,13 @@ def kill(times: int, seed: int = 1) -> Counter[str]:
     """Kills so many evaluations, half of them with the default buffer of the log and half with a large one."""
     rng, found = random.Random(seed), Counter[str]()
     with TemporaryDirectory() as folder:
-        for name in ("first", "whole"):
-            began = time.monotonic()
-            killed_after(600, partial(evaluate, Path(folder) / name, None))
-        length, number = time.monotonic() - began, 0
-        while found["whole and equal"] + found["games lost"] < times and number < 4 * times:
+        for name in ("first", "whole"):  # the first is slower: its imports are new
+            was_killed, length = killed(partial(evaluate, Path(folder) / name, None))
+            assert not was_killed
+        for number in range(2 * times):
             came = outcome(Path(folder) / str(number), length, (None, 100)[number % 2], rng)
             found[came] += 1
-            number += 1
-            if came == "ended before the kill":
-                length *= 0.7  # measured on a busier machine
-            sys.stderr.write(f"{number}: {came}\n")
+            sys.stderr.write(f"{number + 1}: {came}\n")
             if sum(found.values()) - found["ended before the kill"] - found["killed before there was a log"] >= times:
                 break
     return found

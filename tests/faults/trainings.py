@@ -12,7 +12,6 @@ import os
 import random
 import signal
 import sys
-import time
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from inspect_dining.table import Rules
 from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.recipe import Recipe
 from inspect_dining.training.tiny.model import tiny_tokenizer
+from tests.faults.killing import run
 from tests.training.runs import account, make_speaker, small, trained
 
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -52,44 +52,32 @@ def train(recipe: Recipe, path: Path) -> None:
         os._exit(REFUSED if own else FAILED)
 
 
-def fight(recipe: Recipe, path: Path, seconds: float | None) -> str:
-    """Two processes at once in one folder; after so many seconds whatever is at work is killed.
+def fight(recipe: Recipe, path: Path, until: float | None = None) -> tuple[str, float]:
+    """Two processes at once in one folder; when one has used so many seconds of a core, what is at work is killed.
 
     Returns:
-        What came of it: `killed`, `done`, or what went wrong.
+        What came of it (`killed`, `done`, or what went wrong), and the seconds used.
     """
-    rivals = [CONTEXT.Process(target=partial(train, recipe, path)) for _ in range(2)]
-    for rival in rivals:
-        rival.start()
-    until = None if seconds is None else time.monotonic() + seconds
-    for rival in rivals:
-        rival.join(600 if until is None else max(0.0, until - time.monotonic()))
-    at_work = [rival for rival in rivals if rival.is_alive()]
-    for rival in at_work:
-        assert rival.pid is not None
-        os.kill(rival.pid, signal.SIGKILL)
-    for rival in rivals:
-        rival.join()
-    codes = sorted(rival.exitcode or 0 for rival in rivals)
-    if at_work:
+    codes, used = run([CONTEXT.Process(target=partial(train, recipe, path)) for _ in range(2)], until)
+    if min(codes) < 0:
         # both may still have been on their way to the lock
-        return "killed" if set(codes) <= {-signal.SIGKILL, REFUSED} else f"killed beside {codes}"
+        return ("killed" if set(codes) <= {-signal.SIGKILL, REFUSED} else f"killed beside {codes}"), used
     # the second may have come when the first was done, and found nothing left to do
-    return "done" if codes in ([0, REFUSED], [0, 0]) else f"ended with {codes}"
+    return ("done" if sorted(codes) in ([0, REFUSED], [0, 0]) else f"ended with {codes}"), used
 
 
 def outcome(recipe: Recipe, path: Path, length: float, rng: random.Random, whole: object) -> str:
     """Kills one training up to `KILLS` times, lets it be completed, and says what became of it."""
     kills = 0
     for _ in range(KILLS):
-        came = fight(recipe, path, rng.uniform(0.05, 1.0) * length)
+        came, _ = fight(recipe, path, rng.uniform(0.05, 1.0) * length)
         if came == "done":
             break
         if came != "killed":
             return came
         kills += 1
     else:
-        came = fight(recipe, path, None)
+        came, _ = fight(recipe, path)
     if came != "done":
         return came
     if account(RunDir(path)) != whole:
@@ -102,15 +90,12 @@ def kill(times: int, seed: int = 1) -> Counter[str]:
     rng, found = random.Random(seed), Counter[str]()
     with TemporaryDirectory() as folder:
         recipe = recipe_of(make_speaker(Path(folder) / "base", tiny_tokenizer(Rules(n=5))))
-        lengths = []
         for name in ("first", "whole"):  # the first is slower: its imports are new
-            began = time.monotonic()
-            came = fight(recipe, Path(folder) / name, None)
+            came, length = fight(recipe, Path(folder) / name)
             assert came == "done", came
-            lengths.append(time.monotonic() - began)
         whole = account(RunDir(Path(folder) / "whole"))
         for number in range(times):
-            came = outcome(recipe, Path(folder) / str(number), lengths[-1], rng, whole)
+            came = outcome(recipe, Path(folder) / str(number), length, rng, whole)
             found[came] += 1
             sys.stderr.write(f"{number + 1}: {came}\n")
     return found

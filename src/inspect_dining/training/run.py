@@ -151,8 +151,10 @@ class Run:
         """
         here = {name: p.shape for name, p in self.model.named_parameters() if p.requires_grad}
         if here != {name: weight.shape for name, weight in weights.items()}:
+            odd = next(name for name, weight in weights.items() if here.get(name) != weight.shape)
             raise BadInput(
-                f"The state in {self.dir.path} is of another model than {self.recipe.model}; start a new run."
+                f"The state in {self.dir.path} is of another model than {self.recipe.model} with lora_rank "
+                f"{self.recipe.lora_rank}: {odd} has the shape {[*weights[odd].shape]}; start a new run."
             )
 
     def train(self) -> None:

@@ -1,12 +1,15 @@
 """Loading the model of a recipe or of a checkpoint, with clear sentences for what can be wrong."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from typing import cast
 
 import torch
-from peft import LoraConfig, PeftModel, get_peft_model
+from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
+from safetensors import safe_open
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from inspect_dining.border import plain, read_json
@@ -20,6 +23,8 @@ from inspect_dining.training.play.steady import make_steady
 from inspect_dining.training.recipe import Recipe
 
 ADAPTER, WHOLE = "adapter_config.json", "config.json"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
+MOST_RANK = 4096
 MOST_TEMPLATE = 2**20
 """Bytes of a chat template, and letters of a prompt."""
 TEMPLATE_WITHIN_S = 20.0
@@ -179,12 +184,60 @@ def load(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrained
         if (folder / ADAPTER).is_file():
             base = _found(_base_of(folder), folder)
             _check_folder(Path(base))
-            model = AutoModelForCausalLM.from_pretrained(base, dtype=kind, **_SAFE)
+            _check_rank(folder)
+            model = _whole(base, kind)
             model = PeftModel.from_pretrained(model, path)  # type: ignore[assignment]  # the wrapper forwards everything
+            _check_adapters(model, folder)
         else:
-            model = AutoModelForCausalLM.from_pretrained(path, dtype=kind, **_SAFE)
+            model = _whole(path, kind)
     make_steady(model)
     return model, tokenizer
+
+
+def _whole(path: str, kind: torch.dtype) -> PreTrainedModel:
+    """A model with every weight from its files: transformers only warns of those that it makes up."""
+    loaded = AutoModelForCausalLM.from_pretrained(path, dtype=kind, output_loading_info=True, **_SAFE)
+    model, told = cast(tuple[PreTrainedModel, Mapping[str, Collection[object]]], loaded)
+    odd = sorted(map(str, [*told["missing_keys"], *told["mismatched_keys"]]))
+    if odd:
+        raise BadInput(f"The weights in {path} are not those of its config: {odd[0]} is missing or of another shape.")
+    return model
+
+
+def _check_rank(folder: Path) -> None:
+    """Refuses adapters whose weights are of another rank than their settings say.
+
+    Raises:
+        BadInput: They are, or the rank is none.
+    """
+    config = _settings(folder / ADAPTER)
+    given = config if isinstance(config, dict) else {}
+    if given.get("peft_type") != "LORA":
+        return
+    pattern = given.get("rank_pattern") or {}
+    said = [given.get("r"), *(pattern.values() if isinstance(pattern, dict) else [])]
+    ranks = {rank for rank in said if isinstance(rank, int)}
+    with safe_open(folder / ADAPTER_WEIGHTS, "pt") as file:
+        found = {file.get_slice(key).get_shape()[0] for key in file.keys() if ".lora_A." in key}  # noqa: SIM118  it is no dict
+    if not ranks or max(ranks) > MOST_RANK or not found <= ranks:
+        raise BadInput(
+            f"The adapters in {folder} are of rank {', '.join(map(str, sorted(found)))}, and its {ADAPTER} says "
+            f"{plain(str(given.get('r')))}; take both from one run."
+        )
+
+
+def _check_adapters(model: PreTrainedModel, folder: Path) -> None:
+    """Refuses adapters that are not all that the model has: PEFT only warns of missing and unknown ones.
+
+    Raises:
+        BadInput: They are not, or hold numbers that are not finite.
+    """
+    there = load_file(folder / ADAPTER_WEIGHTS)
+    odd = sorted(key for key in get_peft_model_state_dict(model).keys() ^ there.keys() if ".lora_" in key)
+    if odd:
+        raise BadInput(f"The adapters in {folder} are not those of its {ADAPTER}: {plain(odd[0])} has no counterpart.")
+    if broken := [name for name, tensor in there.items() if not tensor.isfinite().all()]:
+        raise BadInput(f"The adapters in {folder} hold numbers that are not finite ({plain(broken[0])}).")
 
 
 def _found(base: str, adapter: Path) -> str:
