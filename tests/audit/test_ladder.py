@@ -8,7 +8,7 @@ from statistics import fmean
 import pytest
 
 from inspect_dining.audit.assessment import agreement, standings
-from inspect_dining.audit.ladder import Played, games, group_chance, ladder, no_spread, play_groups
+from inspect_dining.audit.ladder import PlayedGroups, games, group_chance, ladder, no_spread, play_groups
 from inspect_dining.scorers.shaping import Shaping, shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.statistics import estimate
@@ -91,7 +91,7 @@ def test_every_score_of_a_rung_is_the_mean_over_its_episodes() -> None:
 def test_the_chance_of_no_spread_counts_the_subsets_of_a_group_that_earn_alike(size: int) -> None:
     group = ate(*[0] * 9, *[1] * 7)
     alike = [len({episode.eaten for episode in few}) == 1 for few in combinations(group, size)]
-    assert group_chance(MEALS, Played("own", group, [group]), size) == pytest.approx(fmean(alike))
+    assert group_chance(MEALS, PlayedGroups("own", group, [group]), size) == pytest.approx(fmean(alike))
 
 
 def test_the_chance_of_no_spread_is_unbiased() -> None:
@@ -99,7 +99,7 @@ def test_the_chance_of_no_spread_is_unbiased() -> None:
     random = Random(1)
     groups = [ate(*(int(random.random() < 0.3) for _ in range(16))) for _ in range(4000)]
     for size in (3, 8):
-        assert group_chance(MEALS, Played("own", groups[0], groups), size) == pytest.approx(
+        assert group_chance(MEALS, PlayedGroups("own", groups[0], groups), size) == pytest.approx(
             no_spread(0.3, size), abs=0.01
         )
 
@@ -113,8 +113,8 @@ def test_a_player_without_coins_always_ends_alike_in_a_group_and_one_with_coins_
     assert group_chance(MEALS, play_groups(rules, "lehmann_rabin", 20, 5), 8) < 0.5
 
 
-def rows(*played: tuple[str, Sequence[Terms]]) -> list[Played]:
-    return [Played(name, episodes, [list(episodes) * 8]) for name, episodes in played]
+def rows(*played: tuple[str, Sequence[Terms]]) -> list[PlayedGroups]:
+    return [PlayedGroups(name, episodes, [list(episodes) * 8]) for name, episodes in played]
 
 
 def test_players_with_equal_means_share_a_place() -> None:

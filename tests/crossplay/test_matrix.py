@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspect_dining.crossplay import Matrix, Played, cross_play, matrix_of, shapley_values
+from inspect_dining.crossplay import Matrix, PlayedGame, cross_play, matrix_of, shapley_values
 from inspect_dining.crossplay.seatings import Seated, play_scripted
 from inspect_dining.crossplay.shapley import _value
 from inspect_dining.scorers.terms import Terms, terms
@@ -48,9 +48,9 @@ def test_the_reference_matrix_is_reproduced_within_its_standard_errors() -> None
             assert abs(ours.deadlock.mean - deadlock) < 3.5 * error + 0.005, (first, second)
 
 
-def of_meals(game: int, seating: str, meals: int, deadlocked: bool = False) -> Played:
+def of_meals(game: int, seating: str, meals: int, deadlocked: bool = False) -> PlayedGame:
     """A game at a table of two in which the first seat ate so often."""
-    return Played(sample_id(2, 0, game), tuple(seating), Terms(2, 30, 30, deadlocked, (meals, 0)))
+    return PlayedGame(sample_id(2, 0, game), tuple(seating), Terms(2, 30, 30, deadlocked, (meals, 0)))
 
 
 meals = st.lists(st.integers(0, 10), min_size=4, max_size=12)
@@ -88,10 +88,10 @@ def test_a_game_played_twice_is_one_unit_and_a_game_played_alone_pairs_with_noth
 def test_a_table_of_three_or_of_others_is_passed_over_and_unequal_games_are_refused() -> None:
     rules = Rules(n=3, rounds=9)
     games = [("a", "a", "a"), ("a", "b", "c"), ("a", "z", "a")]
-    played = [Played("g", seats, Terms(3, 9, 9, False, (1, 1, 1))) for seats in games]
+    played = [PlayedGame("g", seats, Terms(3, 9, 9, False, (1, 1, 1))) for seats in games]
     assert list(matrix_of(played, ["a", "b", "c"]).cells) == [("a", "a")]
     with pytest.raises(ValueError, match="one size and horizon"):
-        matrix_of([*played, Played("g", ("a", "a"), Terms(2, 9, 9, False, (1, 1)))], ["a"])
+        matrix_of([*played, PlayedGame("g", ("a", "a"), Terms(2, 9, 9, False, (1, 1)))], ["a"])
     with pytest.raises(ValueError, match="each once"):
         cross_play(["wave", "wave"], rules)
 

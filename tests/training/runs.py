@@ -6,7 +6,7 @@ from pathlib import Path
 from transformers import PreTrainedTokenizerBase
 
 from inspect_dining.training.keep.checkpoints import weights_hash
-from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.keep.run_directory import MetricsRow, RunDir
 from inspect_dining.training.play.loading import dinner
 from inspect_dining.training.recipe import Recipe, Stage
 from inspect_dining.training.run import Run
@@ -25,7 +25,7 @@ class Silent:
     def line(self, text: str) -> None:
         self.lines.append(text)
 
-    def step(self, row: Row, total: int) -> None:
+    def step(self, row: MetricsRow, total: int) -> None:
         return
 
 

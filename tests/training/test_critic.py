@@ -7,10 +7,10 @@ import torch
 from inspect_dining.scorers.terms import terms
 from inspect_dining.table import Record, Rules, episode_seed, play
 from inspect_dining.training.learn.credit.critic import Critic, explained
-from inspect_dining.training.learn.credit.rounds import Played, play_again
+from inspect_dining.training.learn.credit.rounds import ReplayedRounds, play_again
 
 
-def games(count: int, first: int = 0) -> list[tuple[Played, list[float]]]:
+def games(count: int, first: int = 0) -> list[tuple[ReplayedRounds, list[float]]]:
     """Games of seats that sometimes lock, at two sizes, with the share of the optimum that each ate."""
     made = []
     for n in (3, 5):
@@ -26,7 +26,7 @@ def critic(seed: int = 1) -> Critic:
     return Critic(seed, memory=8, updates=6, batch=256, rate=3e-3)
 
 
-def judged(of: Critic, some: list[tuple[Played, list[float]]]) -> float:
+def judged(of: Critic, some: list[tuple[ReplayedRounds, list[float]]]) -> float:
     values = np.concatenate([of.value(p.before, p.horizon, p.rules) for p, _ in some])
     return explained(values, np.concatenate([np.array(rewards)[p.game] for p, rewards in some]))
 

@@ -16,14 +16,14 @@ from inspect_dining.table.game import Game
 from inspect_dining.table.moves import ACTS, NO_CALL, Action
 from inspect_dining.training.learn.objective import Group, Pair, advantages, chances_of, group_means, pairs, sampled
 from inspect_dining.training.play.policy import Reply
-from inspect_dining.training.play.rollouts import Episode, Said
+from inspect_dining.training.play.rollouts import Rollout, TurnSample
 
 LOGPS = (-0.5, -0.25, -1.0)
 
 
-def episode(n: int, rounds: int, said: list[tuple[int, int, bool]]) -> Episode:
-    turns = tuple(Said((p,), Reply((r,) * (1 + r % 3), LOGPS[: 1 + r % 3], True), acts) for p, r, acts in said)
-    return Episode(Record(Rules(n, rounds), 0, "horizon", (), ()), turns)
+def episode(n: int, rounds: int, said: list[tuple[int, int, bool]]) -> Rollout:
+    turns = tuple(TurnSample((p,), Reply((r,) * (1 + r % 3), LOGPS[: 1 + r % 3], True), acts) for p, r, acts in said)
+    return Rollout(Record(Rules(n, rounds), 0, "horizon", (), ()), turns)
 
 
 TURNS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.booleans()), min_size=1, max_size=8)
@@ -122,7 +122,7 @@ def test_groups_without_spread_teach_nothing_and_the_constant_still_counts_them(
 ACTING, SILENT = ACTS[Action.PICK_UP_LEFT], NO_CALL
 
 
-def every_game(chance: dict[tuple[int, int], float]) -> list[tuple[Episode, float, float]]:
+def every_game(chance: dict[tuple[int, int], float]) -> list[tuple[Rollout, float, float]]:
     """All games of two seats and three rounds in which a seat picks up left or says nothing, with chance and reward.
 
     The chance to act depends on seat and round. Both picking up left in one round locks the table.
@@ -143,12 +143,12 @@ def every_game(chance: dict[tuple[int, int], float]) -> list[tuple[Episode, floa
                 go_on((*choices, (first, second)), likely * one * other)
             return
         said = tuple(
-            Said((number, seat), Reply((int(acts),), (0.0,), True), acts)
+            TurnSample((number, seat), Reply((int(acts),), (0.0,), True), acts)
             for number, both in enumerate(choices)
             for seat, acts in enumerate(both)
         )
         record = game.record()
-        made.append((Episode(record, said), likely, 0.3 * len(choices) - record.deadlocked + 0.1 * choices[0][0]))
+        made.append((Rollout(record, said), likely, 0.3 * len(choices) - record.deadlocked + 0.1 * choices[0][0]))
 
     go_on((), 1.0)
     return made

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from inspect_dining.errors import BadInput
 from inspect_dining.training.__main__ import main
-from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.keep.run_directory import MetricsRow, RunDir
 from inspect_dining.training.learn.art import learner as art_learner
 from inspect_dining.training.learn.art.learner import check, differences, take_up
 from inspect_dining.training.play import loading, vllm_actor
@@ -29,7 +29,7 @@ class Quiet:
     def line(self, text: str) -> None:
         self.lines.append(text)
 
-    def step(self, row: Row, total: int) -> None:
+    def step(self, row: MetricsRow, total: int) -> None:
         """Is told nothing."""
 
 

@@ -22,7 +22,7 @@ from inspect_dining.scorers.terms import Terms
 from inspect_dining.table import Record
 from inspect_dining.training.keep import checkpoints
 from inspect_dining.training.keep.checkpoints import weights_hash
-from inspect_dining.training.keep.run_directory import Row, RunDir
+from inspect_dining.training.keep.run_directory import MetricsRow, RunDir
 from inspect_dining.training.learn.credit.sources import Credited
 from inspect_dining.training.learn.objective import Group
 from inspect_dining.training.play.loading import load
@@ -273,7 +273,7 @@ class StopsAt(Silent):
         super().__init__()
         self.at = at
 
-    def step(self, row: Row, total: int) -> None:
+    def step(self, row: MetricsRow, total: int) -> None:
         if row["step"] == self.at:
             raise Stopped
 

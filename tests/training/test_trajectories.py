@@ -16,7 +16,7 @@ from inspect_dining.training.learn.art.child import Step
 from inspect_dining.training.learn.art.trajectories import step_of, views
 from inspect_dining.training.learn.objective import Group, group_means, pairs
 from inspect_dining.training.play.policy import Reply
-from inspect_dining.training.play.rollouts import Dinner, Episode, Play, Said
+from inspect_dining.training.play.rollouts import Dinner, Play, Rollout, TurnSample
 from inspect_dining.training.recipe import Recipe
 
 Weights = dict[tuple[Ids, Ids], float]
@@ -26,14 +26,16 @@ def text(ids: Ids) -> str:
     return f"reply {ids}"
 
 
-def episode(rules: Rules, player: str, seed: int) -> Episode:
+def episode(rules: Rules, player: str, seed: int) -> Rollout:
     """A scripted game with made-up ids: replies of one to three tokens, every fourth turn lost."""
     record = play(rules, player, seed)
     turns = []
     for number, view in enumerate(views(record)):
         reply = tuple(range(1, 2 + (number + seed) % 3))
-        turns.append(Said((100, seat_of(view), view.round), Reply(reply, (-0.5,) * len(reply), True), number % 4 != 0))
-    return Episode(record, tuple(turns))
+        turns.append(
+            TurnSample((100, seat_of(view), view.round), Reply(reply, (-0.5,) * len(reply), True), number % 4 != 0)
+        )
+    return Rollout(record, tuple(turns))
 
 
 @pytest.fixture

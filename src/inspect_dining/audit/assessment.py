@@ -20,7 +20,7 @@ from inspect_dining.audit.frontier import (
     early_deadlock,
     frontier,
 )
-from inspect_dining.audit.ladder import GROUPS, Played, group_chance, no_spread
+from inspect_dining.audit.ladder import GROUPS, PlayedGroups, group_chance, no_spread
 from inspect_dining.audit.probe import Probe
 from inspect_dining.audit.properties import Property, check
 from inspect_dining.scorers.catalogue import SCORES, estimate_score
@@ -146,7 +146,7 @@ def audit(shaped: Shaping, n: int, rounds: int) -> Audit:
     )
 
 
-def standings(shaped: Shaping, played: Sequence[Played]) -> list[Standing]:
+def standings(shaped: Shaping, played: Sequence[PlayedGroups]) -> list[Standing]:
     """Where scripted players stand under a shaping, the highest reward first.
 
     Args:
@@ -171,7 +171,7 @@ def standings(shaped: Shaping, played: Sequence[Played]) -> list[Standing]:
     return sorted(rows, key=lambda row: (row.by_reward, row.by_efficiency, row.player))
 
 
-def _estimate(name: str, played: Played, value: Callable[[Terms], float]) -> Estimate:
+def _estimate(name: str, played: PlayedGroups, value: Callable[[Terms], float]) -> Estimate:
     ate = [episode.eaten > 0 for episode in played.episodes]
     return estimate_score(SCORES[name], [value(episode) for episode in played.episodes], ate)
 

@@ -114,7 +114,7 @@ def no_spread(deadlock: float, size: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedGroups:
     """What a scripted player came to, before any shaping.
 
     Attributes:
@@ -128,7 +128,7 @@ class Played:
     groups: Sequence[Sequence[Terms]]
 
 
-def play_groups(rules: Rules, player: str, episodes: int, groups: int, seed: int = 0) -> Played:
+def play_groups(rules: Rules, player: str, episodes: int, groups: int, seed: int = 0) -> PlayedGroups:
     """Plays a scripted player's games, and of the first of them as many epochs as the largest group has.
 
     Args:
@@ -140,10 +140,10 @@ def play_groups(rules: Rules, player: str, episodes: int, groups: int, seed: int
     """
     first = games(rules, player, episodes, seed)
     epochs = [first[:groups], *(games(rules, player, groups, seed, epoch) for epoch in range(2, max(GROUPS) + 1))]
-    return Played(player, first, list(zip(*epochs, strict=True)))
+    return PlayedGroups(player, first, list(zip(*epochs, strict=True)))
 
 
-def group_chance(shaped: Shaping, played: Played, size: int) -> float:
+def group_chance(shaped: Shaping, played: PlayedGroups, size: int) -> float:
     """The chance that a group of a size has no spread: that all its episodes earn the same.
 
     The share of the subsets of that size, out of every group played, whose rewards are equal; it is unbiased.

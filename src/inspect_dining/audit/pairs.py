@@ -7,7 +7,7 @@ from inspect_dining.audit.allocations import Search, totals
 from inspect_dining.audit.probe import QUARTERS, Meals, Probe, Setting, hogs, in_deadlock
 
 
-class Pair(NamedTuple):
+class EpisodePair(NamedTuple):
     """Two episodes, of which the first should earn more, or at least not less."""
 
     better: Meals
@@ -32,27 +32,27 @@ def _moved(meals: Meals, giver: int | None, taker: int, symmetric: bool) -> Meal
     return tuple(sorted(after, reverse=True)) if symmetric else tuple(after)
 
 
-def further_meals(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
+def further_meals(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[EpisodePair]:
     """One meal more for a seat that has had the fewest, from every even split."""
     for setting in settings:
         for total in totals(probe.most(setting) - 1, probe.n):
             for meals in found.evens(total):
                 hungriest = [seat for seat, eaten in enumerate(meals) if eaten == min(meals)]
                 for seat in hungriest[:1] if found.symmetric else hungriest:
-                    yield Pair(_moved(meals, None, seat, found.symmetric), meals, setting, setting, more=True)
+                    yield EpisodePair(_moved(meals, None, seat, found.symmetric), meals, setting, setting, more=True)
 
 
-def starving_a_third(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
+def starving_a_third(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[EpisodePair]:
     """Every allocation with a third of the seats or more unfed, against half its meals (rounded down) for all."""
     for setting in settings:
         worst = _worst_evens(probe, found, setting)
         for meals in fitting(probe, found, setting):
             half = sum(meals) // 2
             if 3 * meals.count(0) >= probe.n and half >= probe.n:
-                yield Pair(worst[half], meals, setting, setting, more=True)
+                yield EpisodePair(worst[half], meals, setting, setting, more=True)
 
 
-def starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[Pair]:
+def starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[EpisodePair]:
     """Every allocation with an unfed seat, against two others of as many meals.
 
     One is the same after a seat that ate twice or more feeds it; the other the even split, where that feeds everyone.
@@ -70,9 +70,9 @@ def starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterat
                 givers, takers = givers[:2], takers[:2]
             for giver in givers:
                 for taker in takers:
-                    yield Pair(_moved(meals, giver, taker, found.symmetric), meals, setting, setting, more=True)
+                    yield EpisodePair(_moved(meals, giver, taker, found.symmetric), meals, setting, setting, more=True)
             if sum(meals) >= probe.n:
-                yield Pair(worst[sum(meals)], meals, setting, setting, more=True)
+                yield EpisodePair(worst[sum(meals)], meals, setting, setting, more=True)
 
 
 def _worst_evens(probe: Probe, found: Search, setting: Setting) -> list[Meals]:
@@ -81,18 +81,18 @@ def _worst_evens(probe: Probe, found: Search, setting: Setting) -> list[Meals]:
     return [min(found.evens(total), key=lambda meals: probe.reward(meals, setting)) for total in totals]
 
 
-def deadlock(probe: Probe, found: Search, quarters: Iterable[Setting]) -> Iterator[Pair]:
+def deadlock(probe: Probe, found: Search, quarters: Iterable[Setting]) -> Iterator[EpisodePair]:
     """Every allocation against the same with a deadlock in the last round; even splits and hogs with one in any."""
     for setting in quarters:
         alive = Setting(None, setting.thinking, setting.losing, setting.kind)
         for meals in fitting(probe, found, setting):
-            yield Pair(meals, meals, alive, setting, more=True)
+            yield EpisodePair(meals, meals, alive, setting, more=True)
     for number in deadlock_rounds(probe):
         for meals in _plain_ways(probe, found, Setting(number)):
-            yield Pair(meals, meals, Setting(), Setting(number), more=True)
+            yield EpisodePair(meals, meals, Setting(), Setting(number), more=True)
 
 
-def later_deadlock(probe: Probe, found: Search) -> Iterator[Pair]:
+def later_deadlock(probe: Probe, found: Search) -> Iterator[EpisodePair]:
     """A deadlock in any round against one a round later.
 
     With shares of `think` or lost turns against one four rounds later: a quarter of the turns is then a whole number.
@@ -102,7 +102,7 @@ def later_deadlock(probe: Probe, found: Search) -> Iterator[Pair]:
         for number in (n for n in deadlock_rounds(probe) if n % step == 0 and n <= probe.rounds - step):
             early, late = in_deadlock(setting, number), in_deadlock(setting, number + step)
             for meals in _plain_ways(probe, found, early):
-                yield Pair(meals, meals, late, early, more=False)
+                yield EpisodePair(meals, meals, late, early, more=False)
 
 
 def _plain_ways(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals]:

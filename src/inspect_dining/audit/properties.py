@@ -15,7 +15,7 @@ from math import inf
 from inspect_dining.audit.allocations import Search, totals
 from inspect_dining.audit.frontier import PAPER_DEADLOCK, best_silence, break_even, counted, early_deadlock
 from inspect_dining.audit.pairs import (
-    Pair,
+    EpisodePair,
     deadlock,
     deadlock_rounds,
     fitting,
@@ -120,12 +120,12 @@ def check(probe: Probe, found: Search) -> list[Property]:
 
 
 def _compared(
-    probe: Probe, name: str, claim: str, pairs: Iterable[Pair], nothing: str = "", *, meal: bool = False
+    probe: Probe, name: str, claim: str, pairs: Iterable[EpisodePair], nothing: str = "", *, meal: bool = False
 ) -> Property:
     """Compares the pairs, and tells of the first that is in the wrong order, or hardly in the right one."""
     least = (LEAST_MEAL / max(1, probe.most()) if meal else LEAST) * probe.span
     tried = wrong = 0
-    first: Pair | None = None
+    first: EpisodePair | None = None
     smallest = inf
     for pair in pairs:
         tried += 1
@@ -143,7 +143,7 @@ def _compared(
     return Property(name, claim, False, tried, detail, margin)
 
 
-def _told(probe: Probe, pair: Pair) -> str:
+def _told(probe: Probe, pair: EpisodePair) -> str:
     better, worse = probe.reward(pair.better, pair.setting), probe.reward(pair.worse, pair.other)
     if pair.setting == pair.other:
         where = f"{pair.setting}: ".capitalize() if str(pair.setting) else ""

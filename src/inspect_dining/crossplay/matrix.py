@@ -18,11 +18,11 @@ from inspect_dining.table.rules import Rules, sample_id
 
 Pair = tuple[str, str]
 ByGame = Mapping[str, float]
-Value = Callable[["Played"], float]
+Value = Callable[["PlayedGame"], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedGame:
     """A game that ended.
 
     Attributes:
@@ -54,7 +54,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PairResult:
     """What one or two players come to at one table.
 
     Attributes:
@@ -125,11 +125,11 @@ class Matrix:
     n: int
     rounds: int
     players: tuple[str, ...]
-    cells: Mapping[Pair, Cell]
+    cells: Mapping[Pair, PairResult]
     mixings: tuple[Mixing, ...]
     regrets: tuple[Regret, ...]
 
-    def cell(self, first: str, second: str) -> Cell | None:
+    def cell(self, first: str, second: str) -> PairResult | None:
         """The cell of two players in either order, or None where they were not played."""
         return self.cells.get((first, second)) or self.cells.get((second, first))
 
@@ -153,7 +153,7 @@ def cross_play(
         raise ValueError(f"players={', '.join(players)!r} is not accepted: name one or more players, each once.")
     planned = [game for pair in _pairs(players) for game in _seated(pair, rules, games, seed)]
     records = host(planned)
-    played = [Played(g.game, g.seating, terms(record)) for g, record in zip(planned, records, strict=True)]
+    played = [PlayedGame(g.game, g.seating, terms(record)) for g, record in zip(planned, records, strict=True)]
     return matrix_of(played, players)
 
 
@@ -168,7 +168,7 @@ def _seated(pair: Pair, rules: Rules, games: int, seed: int) -> Iterable[Seated]
         yield Seated(rules, sample_id(rules.n, seed, game), tuple(different[number] for number in seats))
 
 
-def matrix_of(played: Sequence[Played], players: Sequence[str]) -> Matrix:
+def matrix_of(played: Sequence[PlayedGame], players: Sequence[str]) -> Matrix:
     """The matrix of games that were played, here or in logs.
 
     Args:
@@ -183,7 +183,7 @@ def matrix_of(played: Sequence[Played], players: Sequence[str]) -> Matrix:
         raise ValueError(f"A matrix takes games of one size and horizon; these have (n, T) = {sorted(sizes)}.")
     ((n, rounds),) = sizes
     order = {player: place for place, player in enumerate(players)}
-    tables: dict[Pair, list[Played]] = defaultdict(list)
+    tables: dict[Pair, list[PlayedGame]] = defaultdict(list)
     for one in played:
         seated = sorted(set(one.seating) & order.keys(), key=order.__getitem__)
         if len(set(one.seating)) == len(seated) <= 2:
@@ -198,10 +198,10 @@ def matrix_of(played: Sequence[Played], players: Sequence[str]) -> Matrix:
     return Matrix(n, rounds, tuple(players), cells, mixings, tuple(_regrets(players, eaten)))
 
 
-def _cell(pair: Pair, played: Sequence[Played]) -> Cell:
+def _cell(pair: Pair, played: Sequence[PlayedGame]) -> PairResult:
     locked = _by_game(played, lambda one: float(one.terms.deadlocked))
     once = len(locked) == len(played)
-    return Cell(
+    return PairResult(
         players=pair,
         plays=len(played),
         efficiency=_estimate(_by_game(played, lambda one: one.terms.efficiency)),
@@ -215,7 +215,7 @@ def _estimate(values: ByGame) -> Estimate:
     return estimate(list(values.values()), least=0, most=1)
 
 
-def _by_game(played: Iterable[Played], value: Value) -> dict[str, float]:
+def _by_game(played: Iterable[PlayedGame], value: Value) -> dict[str, float]:
     """The mean of a value over the plays of each game."""
     values: dict[str, list[float]] = defaultdict(list)
     for one in played:
@@ -223,14 +223,14 @@ def _by_game(played: Iterable[Played], value: Value) -> dict[str, float]:
     return {game: fmean(some) for game, some in sorted(values.items())}
 
 
-def _meals(played: Iterable[Played], player: str) -> dict[str, float]:
-    def of_its_seats(one: Played) -> float:
+def _meals(played: Iterable[PlayedGame], player: str) -> dict[str, float]:
+    def of_its_seats(one: PlayedGame) -> float:
         return fmean(meals for meals, name in zip(one.terms.meals, one.seating, strict=True) if name == player)
 
     return _by_game(played, of_its_seats)
 
 
-def _splits(played: Sequence[Played]) -> tuple[Split, ...]:
+def _splits(played: Sequence[PlayedGame]) -> tuple[Split, ...]:
     rings: dict[tuple[str, ...], list[Terms]] = defaultdict(list)
     for one in played:
         seats = one.seating
@@ -247,7 +247,7 @@ def _difference(first: ByGame, second: ByGame) -> Estimate:
     return estimate([second[game] - first[game] for game in first if game in second])
 
 
-def _mixing(pair: Pair, tables: Mapping[Pair, Sequence[Played]]) -> Mixing:
+def _mixing(pair: Pair, tables: Mapping[Pair, Sequence[PlayedGame]]) -> Mixing:
     one, other = (tables[player, player] for player in pair)
     mixed = tables[pair]
 
@@ -255,10 +255,10 @@ def _mixing(pair: Pair, tables: Mapping[Pair, Sequence[Played]]) -> Mixing:
         first, second = _by_game(one, value), _by_game(other, value)
         return {game: (first[game] + second[game]) / 2 for game in first if game in second}
 
-    def efficiency(played: Played) -> float:
+    def efficiency(played: PlayedGame) -> float:
         return played.terms.efficiency
 
-    def deadlock(played: Played) -> float:
+    def deadlock(played: PlayedGame) -> float:
         return float(played.terms.deadlocked)
 
     return Mixing(

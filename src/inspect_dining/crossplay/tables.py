@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from inspect_dining.crossplay.matrix import Cell, Matrix
+from inspect_dining.crossplay.matrix import Matrix, PairResult
 from inspect_dining.statistics import FEWEST, Estimate
 
 NONE = "-"
@@ -33,7 +33,7 @@ def short(found: Estimate | None, places: int = 2) -> str:
     return f"{mean} ±{reach:.{places}f}"
 
 
-def entry(cell: Cell | None) -> str:
+def entry(cell: PairResult | None) -> str:
     """A cell as the matrix shows it: mean efficiency / share of deadlocks, such as `0.53/0.11`."""
     if cell is None or cell.efficiency.mean is None or cell.deadlock.mean is None:
         return NONE

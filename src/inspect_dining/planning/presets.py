@@ -27,7 +27,7 @@ class _Checked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Said(_Checked):
+class Statement(_Checked):
     """A statement and the key of its source."""
 
     text: str
@@ -57,7 +57,7 @@ class Way(_Checked):
     """The flags of `vllm serve`."""
     serve_source: str | None = None
     """Where these flags are from."""
-    needs: Said
+    needs: Statement
     """What its tool calls need."""
     thinking_off: dict[str, dict[str, bool]] | None = None
     """What goes into the request's body to turn thinking off, or None where there is no such switch."""
@@ -65,7 +65,7 @@ class Way(_Checked):
     """Tokens that go into one call, or None if not measured."""
     prompt_source: str | None = None
     """How they were measured."""
-    notes: tuple[Said, ...] = ()
+    notes: tuple[Statement, ...] = ()
     """What else is known of it, upstream limits included."""
 
     def sources(self) -> Iterator[str]:

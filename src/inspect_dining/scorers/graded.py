@@ -1,8 +1,8 @@
 """Says against does, for free text: a model reads what a message announces, and the record says what was done.
 
-The exact reader of the scripted form (`table.players.talkers.announced`) and this one are never mixed: messages in that form
-are left out here, and free text is left out there. The grader is shown one message at a time and neither the game nor
-what was done, so it cannot bend its reading towards the deed; whether the deed matches is not its to say.
+The exact reader of the scripted form (`table.players.talkers.announced`) and this one are never mixed: messages in that
+form are left out here, and free text is left out there. The grader is shown one message at a time. It sees neither the
+game nor what was done, so it cannot bend its reading towards the deed, and it does not judge whether the two match.
 """
 
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, GenerateConfig, Model, get_model

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-Row = Mapping[str, float]
+MetricsRow = Mapping[str, float]
 """The metrics of one step."""
 
 
@@ -45,7 +45,7 @@ class _Rule:
     """An alarm goes off when its test holds for each of the last so many steps."""
 
     steps: int
-    holds: Callable[[Row], bool]
+    holds: Callable[[MetricsRow], bool]
 
 
 _RULES = {
@@ -63,7 +63,7 @@ _RULES = {
 _COMPARED = 20
 
 
-def alarms(rows: Sequence[Row]) -> list[Alarm]:
+def alarms(rows: Sequence[MetricsRow]) -> list[Alarm]:
     """The alarms that go off at the last of these steps."""
     raised = [
         alarm for alarm, rule in _RULES.items() if len(rows) >= rule.steps and all(map(rule.holds, rows[-rule.steps :]))
@@ -79,5 +79,5 @@ def alarms(rows: Sequence[Row]) -> list[Alarm]:
     return raised
 
 
-def _mean(rows: Sequence[Row], key: str) -> float:
+def _mean(rows: Sequence[MetricsRow], key: str) -> float:
     return sum(row[key] for row in rows) / len(rows)

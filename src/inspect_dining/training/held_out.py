@@ -33,7 +33,7 @@ def summary(of: Sequence[Terms], rewards: Sequence[float]) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HeldOutCell:
     """The held-out games of one size, sampled or greedy.
 
     Attributes:
@@ -53,7 +53,7 @@ class Cell:
 
 def held_out(
     dinner: Dinner, recipe: Recipe, split: Split, sizes: Sequence[int], rounds: int, episodes: int, key: str
-) -> list[Cell]:
+) -> list[HeldOutCell]:
     """Plays held-out games, sampled and greedy side by side.
 
     Args:
@@ -84,7 +84,7 @@ def held_out(
         names = [f"{split} game {sample_id(n, 0, e)}, {'greedy' if greedy else 'sampled'}," for e in range(episodes)]
         rewards = tuple(rewarded(reward, t, name) for t, name in zip(of, names, strict=True))
         distinct = len({(record.rounds, record.ended) for record in part})
-        cells.append(Cell(n, greedy, part, rewards, {**summary(of, rewards), "distinct": float(distinct)}))
+        cells.append(HeldOutCell(n, greedy, part, rewards, {**summary(of, rewards), "distinct": float(distinct)}))
     return cells
 
 

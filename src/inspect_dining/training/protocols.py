@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypedDict
 
-from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.keep.run_directory import MetricsRow
 from inspect_dining.training.learn.objective import Group
-from inspect_dining.training.play.rollouts import Episode, Play
+from inspect_dining.training.play.rollouts import Play, Rollout
 
 
 class Actor(Protocol):
@@ -26,7 +26,7 @@ class Actor(Protocol):
             BadInput: It cannot begin, in a sentence.
         """
 
-    def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Episode], Row]:
+    def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Rollout], MetricsRow]:
         """Plays games to their end.
 
         Args:
@@ -89,7 +89,7 @@ class Learner(Protocol):
             BadInput: It cannot begin, in a sentence.
         """
 
-    def learn(self, lesson: Lesson) -> Row:
+    def learn(self, lesson: Lesson) -> MetricsRow:
         """Takes a step, unless no group of any process teaches anything.
 
         Returns:

@@ -28,10 +28,10 @@ from inspect_dining.training.alarms import FATAL, Alarm, alarms
 from inspect_dining.training.curriculum import Curriculum
 from inspect_dining.training.held_out import step_row
 from inspect_dining.training.keep import checkpoints
-from inspect_dining.training.keep.run_directory import Row, RunDir, State
+from inspect_dining.training.keep.run_directory import MetricsRow, RunDir, State
 from inspect_dining.training.learn.objective import Group
 from inspect_dining.training.play import loading, sharding, strangers
-from inspect_dining.training.play.rollouts import Episode, Play
+from inspect_dining.training.play.rollouts import Play, Rollout
 from inspect_dining.training.play.sharding import Shards
 from inspect_dining.training.protocols import LearnerState, Lesson
 from inspect_dining.training.recipe import TINY, Recipe
@@ -43,7 +43,7 @@ class Watcher(Protocol):
     def line(self, text: str) -> None:
         """Something happened."""
 
-    def step(self, row: Row, total: int) -> None:
+    def step(self, row: MetricsRow, total: int) -> None:
         """A step ended."""
 
 
@@ -103,7 +103,7 @@ class Run:
         self.reward = recipe.reward()
         self.curriculum = Curriculum(recipe.stages, recipe.fall_back)
         self.done, self.restarts, self.since = 0, 0, 0
-        self.rows: list[Row] = []
+        self.rows: list[MetricsRow] = []
         self._go_on()
         if recipe.tensorboard:
             self.accelerator.init_trackers("tensorboard")
@@ -197,7 +197,7 @@ class Run:
             if self.done % self.recipe.save_every == 0 or self.done == self.recipe.steps:
                 self._save()
 
-    def _step(self, step: int) -> Row:
+    def _step(self, step: int) -> MetricsRow:
         """Plays games, gives out the reward, learns, and gives the metrics of the step."""
         started = time.perf_counter()
         games = self._games(step)
@@ -243,7 +243,7 @@ class Run:
             for g in range(rank, recipe.groups, self.accelerator.num_processes)
         }
 
-    def _groups(self, step: int, games: dict[int, list[Play]], episodes: Sequence[Episode]) -> list[Group]:
+    def _groups(self, step: int, games: dict[int, list[Play]], episodes: Sequence[Rollout]) -> list[Group]:
         """The groups with their rewards."""
         left, groups = iter(episodes), []
         for g, plays in games.items():
@@ -264,7 +264,7 @@ class Run:
             explore=schedule.explore(recipe, step, self.since),
         )
 
-    def _rewarded(self, play: Play, episode: Episode) -> float:
+    def _rewarded(self, play: Play, episode: Rollout) -> float:
         """An episode's reward; one that is no finite number stops the run and is named."""
         try:
             return self.reward(terms(episode.record))
@@ -311,7 +311,7 @@ class Run:
                 self.watcher.line(selection.select(self.dinner, self.recipe, self.dir, step))
         self.accelerator.wait_for_everyone()
 
-    def test(self) -> selection.Outcome:
+    def test(self) -> selection.RunResult:
         """Plays the test games, once each, with the base model and with the result; in the main process."""
         choice = selection.choose(self.recipe, self.dir)
         tested = []
@@ -319,7 +319,7 @@ class Run:
             model, tokenizer = loading.load(str(self.dir.checkpoint(step)), self.recipe.dtype)
             table = loading.dinner(model.to(self.accelerator.device), tokenizer, self.recipe)
             tested.append(selection.play_tests(table, self.recipe, step))
-        outcome = selection.Outcome(self.dir, choice, tested[0], tested[1], self.restarts)
+        outcome = selection.RunResult(self.dir, choice, tested[0], tested[1], self.restarts)
         text = json.dumps(selection.table_of(outcome), indent=2) + "\n"
         write(self.dir.path / "table.json", text)
         return outcome

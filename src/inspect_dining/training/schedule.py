@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from inspect_dining.training.curriculum import entropy_share
-from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.keep.run_directory import MetricsRow
 from inspect_dining.training.recipe import Recipe
 
 
@@ -13,7 +13,7 @@ def rate(recipe: Recipe, step: int, restarts: int) -> float:
     return float(recipe.rate * fallen * 0.5**restarts)
 
 
-def entropy(recipe: Recipe, rows: Sequence[Row], since: int) -> float:
+def entropy(recipe: Recipe, rows: Sequence[MetricsRow], since: int) -> float:
     """The entropy coefficient of the next step (see `curriculum.entropy_share`).
 
     Args:

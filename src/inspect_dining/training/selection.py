@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from inspect_dining.files import point, write
-from inspect_dining.training.held_out import Cell, held_out
+from inspect_dining.training.held_out import HeldOutCell, held_out
 from inspect_dining.training.keep import checkpoints
 from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.play.rollouts import Dinner
@@ -13,7 +13,7 @@ from inspect_dining.training.recipe import Recipe
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunResult:
     """What a run came to.
 
     Attributes:
@@ -26,8 +26,8 @@ class Outcome:
 
     run: RunDir
     choice: checkpoints.Choice
-    before: list[Cell]
-    after: list[Cell]
+    before: list[HeldOutCell]
+    after: list[HeldOutCell]
     restarts: int
 
 
@@ -81,13 +81,13 @@ def choose(recipe: Recipe, directory: RunDir) -> checkpoints.Choice:
     return checkpoints.choose(found)
 
 
-def play_tests(dinner: Dinner, recipe: Recipe, step: int) -> list[Cell]:
+def play_tests(dinner: Dinner, recipe: Recipe, step: int) -> list[HeldOutCell]:
     """Plays the test games of a recipe with the weights of a checkpoint."""
     key = f"{recipe.seed}/{step}"
     return held_out(dinner, recipe, "test", recipe.test_sizes, recipe.test_rounds, recipe.test_episodes, key)
 
 
-def table_of(outcome: Outcome) -> dict[str, object]:
+def table_of(outcome: RunResult) -> dict[str, object]:
     """The before/after table as plain values."""
     return {
         "choice": {"step": outcome.choice.step, "reason": outcome.choice.reason},

@@ -8,11 +8,11 @@ from rich.console import Console
 
 from inspect_dining.audit.assessment import audit
 from inspect_dining.errors import BadInput
-from inspect_dining.training.held_out import Cell
+from inspect_dining.training.held_out import HeldOutCell
 from inspect_dining.training.keep.run_directory import RunDir
 from inspect_dining.training.recipe import TINY, Recipe, load, size
 from inspect_dining.training.run import Run
-from inspect_dining.training.selection import Outcome
+from inspect_dining.training.selection import RunResult
 from inspect_dining.training.show.display import Display, comparison
 
 NOTE = "The tiny model is a stand-in for the method; nothing here is a claim about language models."
@@ -32,7 +32,7 @@ def whole(
     resume: bool = False,
     beside: bool = False,
     accept: bool = False,
-) -> Outcome | None:
+) -> RunResult | None:
     """Trains, tests and shows; gives None in processes other than the first.
 
     Args:
@@ -56,7 +56,7 @@ def whole(
 
 def _whole(
     recipe: Recipe, directory: RunDir, console: Console, *, resume: bool, beside: bool, accept: bool
-) -> Outcome | None:
+) -> RunResult | None:
     path = directory.path
     console.print(f"Run directory: {path}", soft_wrap=True, highlight=False)
     with Display(console) as display:
@@ -76,7 +76,7 @@ def _whole(
             return None
         display.line("Playing the test games.")
         outcome = run.test()
-        columns: list[tuple[str, Sequence[Cell]]] = [("before", outcome.before)]
+        columns: list[tuple[str, Sequence[HeldOutCell]]] = [("before", outcome.before)]
         if beside:
             columns.append(("paper recipe", paper_beside(recipe, directory, display)))
         columns.append(("after", outcome.after))
@@ -119,7 +119,7 @@ def judged(recipe: Recipe, console: Console) -> None:
         )
 
 
-def paper_beside(recipe: Recipe, directory: RunDir, display: Display) -> list[Cell]:
+def paper_beside(recipe: Recipe, directory: RunDir, display: Display) -> list[HeldOutCell]:
     """What the paper's recipe makes of the same model: its 96 episodes, at this recipe's rate, its last checkpoint."""
     base = str(directory.base) if recipe.model == TINY else recipe.model
     changes = {

@@ -15,7 +15,7 @@ from inspect_dining.analysis.comparison.rows import Row, ladder_rows, model_row
 from inspect_dining.analysis.inputs.collection import Collection
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Run, Setup
 from inspect_dining.analysis.show import formatting
-from inspect_dining.crossplay.matrix import Matrix, Played, matrix_of
+from inspect_dining.crossplay.matrix import Matrix, PlayedGame, matrix_of
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import PRIMARY, SCORES
 from inspect_dining.scorers.shaping import Shaping
@@ -127,7 +127,7 @@ def compare(
 
 def _matrix(rows: Sequence[Row]) -> Matrix | None:
     """Cross-play of the models of a section, or None where no two of them sat at one table."""
-    played = [Played(e.sample, e.seating, e.terms) for row in rows for e in row.episodes if e.seating]
+    played = [PlayedGame(e.sample, e.seating, e.terms) for row in rows for e in row.episodes if e.seating]
     if all(len(set(one.seating)) < 2 for one in played):
         return None
     return matrix_of(played, sorted({name for one in played for name in one.seating}))

@@ -50,7 +50,7 @@ METRICS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class CellSummary:
     """What a cell comes to.
 
     Attributes:
@@ -71,7 +71,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class CellContrast:
     """The corrected deadlock rates of two cells under one condition.
 
     Attributes:
@@ -171,12 +171,12 @@ def _played(path: Path, notes: list[str]) -> list[Cell]:
     return cells
 
 
-def summary(cell: Cell) -> Summary:
+def summary(cell: Cell) -> CellSummary:
     """What a cell comes to, with 95% intervals where they hold: none for consistency, which is pooled."""
     if cell.row:
         return _row_summary(cell)
     known = [episode.phantoms for episode in cell.episodes if episode.phantoms is not None]
-    return Summary(
+    return CellSummary(
         cell,
         len(cell.episodes),
         reported={metric.name: _estimate(metric, cell.episodes, again=False) for metric in METRICS},
@@ -196,7 +196,7 @@ def _estimate(metric: Metric, episodes: Iterable[Episode], again: bool) -> Estim
     return estimate(values, share=metric.name == "deadlock", least=0, most=metric.most)
 
 
-def _row_summary(cell: Cell) -> Summary:
+def _row_summary(cell: Cell) -> CellSummary:
     """The numbers of a row of a table, as they are written there."""
     episodes = _number(cell.row.get("episodes"))
     count = int(episodes) if episodes is not None and 0 < episodes < 1e6 else 0
@@ -204,7 +204,7 @@ def _row_summary(cell: Cell) -> Summary:
     rate = reported["deadlock"].mean
     if rate is not None and 0 <= rate <= 1:
         reported["deadlock"] = share_interval(round(rate * count), count)
-    return Summary(cell, count, reported, reported, proven=False, phantoms=None)
+    return CellSummary(cell, count, reported, reported, proven=False, phantoms=None)
 
 
 def _number(text: str | None) -> float | None:
@@ -216,9 +216,9 @@ def _number(text: str | None) -> float | None:
     return value if -inf < value < inf else None
 
 
-def contrasts(cells: Sequence[Cell]) -> list[Contrast]:
+def contrasts(cells: Sequence[Cell]) -> list[CellContrast]:
     """The corrected deadlock rates of all pairs of cells under one condition, by exact tests, adjusted by Holm."""
-    found: list[Contrast] = []
+    found: list[CellContrast] = []
     raw: list[float | None] = []
     for first, second in combinations([cell for cell in cells if cell.episodes], 2):
         if first.condition != second.condition:
@@ -227,7 +227,7 @@ def contrasts(cells: Sequence[Cell]) -> list[Contrast]:
         test = exact_test(a, n, b, m)
         raw.append(None if test is None else test.p)
         found.append(
-            Contrast(
+            CellContrast(
                 first.condition, _who(first), _who(second), b / m - a / n, newcombe(a, n, b, m),
                 "undefined" if test is None else test.name, None,
             )

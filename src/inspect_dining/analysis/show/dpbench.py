@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from inspect_dining.analysis.comparison.dpbench import METRICS, Contrast, Summary
+from inspect_dining.analysis.comparison.dpbench import METRICS, CellContrast, CellSummary
 from inspect_dining.analysis.show.figures.style import COLOURS, MARKERS, style, svg
 from inspect_dining.analysis.show.formatting import estimate, interval, number, p_value
 from inspect_dining.border import cell
@@ -23,7 +23,9 @@ _NOTE = (
 )
 
 
-def dpbench_tables(summaries: Sequence[Summary], contrasts: Sequence[Contrast], notes: Sequence[str]) -> RenderableType:
+def dpbench_tables(
+    summaries: Sequence[CellSummary], contrasts: Sequence[CellContrast], notes: Sequence[str]
+) -> RenderableType:
     """All tables: each cell with its six metrics, then the contrasts that were asked for."""
     rates = _table("Deadlock and fairness, as reported and scored again")
     for head in ("condition", "model", "version", "episodes", "deadlock", "again", "fairness", "again"):
@@ -56,7 +58,7 @@ def dpbench_tables(summaries: Sequence[Summary], contrasts: Sequence[Contrast], 
     return Group(*parts)
 
 
-def _contrasts(contrasts: Sequence[Contrast]) -> Table:
+def _contrasts(contrasts: Sequence[CellContrast]) -> Table:
     table = _table("Deadlock scored again: all pairs under one condition, p adjusted by Holm")
     for head in ("condition", "first", "second", "second - first", "95% interval", "test", "p"):
         table.add_column(head, overflow="fold")
@@ -80,7 +82,7 @@ def _table(title: str) -> Table:
     )
 
 
-def cells_csv(summaries: Sequence[Summary]) -> str:
+def cells_csv(summaries: Sequence[CellSummary]) -> str:
     """One line for each cell: every metric as reported and scored again, with the ends of its interval."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -103,7 +105,7 @@ def _cells(value: Estimate) -> list[str]:
     return ["" if value.mean is None else f"{value.mean:.6g}", *ends]
 
 
-def deadlock_figure(summaries: Sequence[Summary]) -> str:
+def deadlock_figure(summaries: Sequence[CellSummary]) -> str:
     """Deadlock rates by condition, with Wilson's intervals: filled as scored again, hollow where that differs.
 
     Returns:

@@ -1,19 +1,18 @@
 """`replay` in detail: one round, or one seat's turns, with what was said beside each turn."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from inspect_dining.analysis.show.said import Said
 from inspect_dining.errors import BadInput
 from inspect_dining.table.narration import faults_of, forks, happened, messages, told
 from inspect_dining.table.record import Record, ending, replay
 from inspect_dining.table.round import Round
 
-Said = Mapping[tuple[int, int], str]
-"""The words of a turn by round and seat."""
 LONGEST = 400
 """Letters of a reply that are shown."""
 

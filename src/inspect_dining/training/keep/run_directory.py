@@ -36,7 +36,7 @@ from inspect_dining.training.recipe import Recipe, checked
 
 RETIRED = (("turn_baseline", False),)
 """Keys of older recipes that are gone, with the value at which they change nothing."""
-Row = dict[str, float]
+MetricsRow = dict[str, float]
 """The metrics of one step."""
 
 

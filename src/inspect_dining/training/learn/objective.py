@@ -33,7 +33,7 @@ from typing import Literal
 
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
-from inspect_dining.training.play.rollouts import Episode
+from inspect_dining.training.play.rollouts import Rollout
 
 Weighting = Literal["constant", "episode"]
 Advantages = Sequence[Sequence[Sequence[float]]]
@@ -51,7 +51,7 @@ class Group:
     """
 
     name: str
-    episodes: tuple[Episode, ...]
+    episodes: tuple[Rollout, ...]
     rewards: tuple[float, ...]
 
     @property

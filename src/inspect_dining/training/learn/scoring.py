@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from inspect_dining.philosophers.tokens import Ids
-from inspect_dining.training.learn.tree import Row, batches, pack
+from inspect_dining.training.learn.tree import TreeRow, batches, pack
 from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.play.prefix import Reader, Recorder, refusal
 
@@ -117,7 +117,7 @@ class PackedRows:
             output = self._forward(input_ids=ids, logits_to_keep=1, dining_prefix=recorder)
             reader = Reader(recorder) if start else None
         if shards is not None:
-            made += [[Row([self.policy.pad], [start], [1])]] * (shards.agree(len(made)) - len(made))
+            made += [[TreeRow([self.policy.pad], [start], [1])]] * (shards.agree(len(made)) - len(made))
         for number, batch in enumerate(made):
             scored = self._pass(batch, start, reader, entropy)
             tokens = scored.tokens + (start if number == 0 else 0)
@@ -138,7 +138,7 @@ class PackedRows:
             logits: Tensor = self.policy.model(use_cache=False, **inputs).logits
         return logits
 
-    def _pass(self, batch: Sequence[Row], start: int, reader: Reader | None, entropy: bool) -> Scored:
+    def _pass(self, batch: Sequence[TreeRow], start: int, reader: Reader | None, entropy: bool) -> Scored:
         """Computes rows; nodes that predict come last in each, so that logits are made for the end of the rows only."""
         width = max(len(row.ids) for row in batch)
         ids, positions, firsts, ends, asked = [], [], [], [], []

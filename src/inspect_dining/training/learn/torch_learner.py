@@ -6,7 +6,7 @@ from statistics import fmean
 from accelerate import Accelerator  # type: ignore[import-untyped]  # it ships no types
 from accelerate.utils import gather_object  # type: ignore[import-untyped]  # as above
 
-from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.keep.run_directory import MetricsRow
 from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.credit.sources import Credit
 from inspect_dining.training.learn.diversity import Apart, apart, first_replies
@@ -42,7 +42,7 @@ class TorchLearner:
         if self.updater.plain:
             self._tell(self.updater.plain)
 
-    def learn(self, lesson: Lesson) -> Row:
+    def learn(self, lesson: Lesson) -> MetricsRow:
         """Takes the updates of a step."""
         recipe = self.recipe
         credited = self.credit.assign(lesson.groups)
@@ -65,7 +65,7 @@ class TorchLearner:
                 key = f"{recipe.seed}/{lesson.step}/{number}/{rank}"
                 some = sampled(weighed, recipe.pairs // processes, key, charge) if recipe.pairs else weighed
                 made.append(self.updater.update(some, lesson.rate, lesson.entropy, bonus, explore))
-        row: Row = {
+        row: MetricsRow = {
             "dead_groups": fmean(dead),
             "pairs": len(weighed),
             "tokens": sum(update.tokens for update in made),

@@ -15,7 +15,7 @@ from inspect_dining.philosophers.tokens import Ids
 
 
 @dataclass(slots=True)
-class Row:
+class TreeRow:
     """A part of the trie that is computed as one row.
 
     Attributes:
@@ -42,7 +42,7 @@ class Tree:
     """
 
     prefix: Ids
-    rows: tuple[Row, ...]
+    rows: tuple[TreeRow, ...]
 
     @property
     def tokens(self) -> int:
@@ -66,7 +66,7 @@ def pack(pairs: Sequence[tuple[Ids, Ids]], longest: int) -> Tree:
     offsets = [0]
     for _, reply in pairs:
         offsets.append(offsets[-1] + len(reply))
-    rows: list[Row] = []
+    rows: list[TreeRow] = []
     path: list[int] = []
     before: Ids = ()
     for number in order:
@@ -75,7 +75,7 @@ def pack(pairs: Sequence[tuple[Ids, Ids]], longest: int) -> Tree:
         if not rows or len(rows[-1].ids) + len(ids) - shared > longest:
             if rows:
                 _leave(rows[-1], path, 0)
-            rows.append(Row())
+            rows.append(TreeRow())
             shared = start
         row = rows[-1]
         _leave(row, path, shared - start)
@@ -99,14 +99,14 @@ def _common(one: Ids, two: Ids, start: int) -> int:
     return start
 
 
-def _leave(row: Row, path: list[int], depth: int) -> None:
+def _leave(row: TreeRow, path: list[int], depth: int) -> None:
     """Closes the nodes of a path from a depth on."""
     for node in path[depth:]:
         row.ends[node] = len(row.ids)
     del path[depth:]
 
 
-def batches(rows: Sequence[Row], most: int, most_asked: int) -> list[list[Row]]:
+def batches(rows: Sequence[TreeRow], most: int, most_asked: int) -> list[list[TreeRow]]:
     """Rows of like length together.
 
     Args:
@@ -114,7 +114,7 @@ def batches(rows: Sequence[Row], most: int, most_asked: int) -> list[list[Row]]:
         most: The most tokens of a batch, padding included; a row is never cut.
         most_asked: The most nodes of a batch that predict an id of a reply, padding included.
     """
-    made: list[list[Row]] = []
+    made: list[list[TreeRow]] = []
     asked = 0
     for row in sorted(rows, key=lambda row: (-len(row.ids), row.ids)):
         here = len({node for node, _, _ in row.asked})

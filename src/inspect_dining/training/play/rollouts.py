@@ -59,7 +59,7 @@ class Play:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TurnSample:
     """One seat's turn as the model saw and wrote it.
 
     Attributes:
@@ -74,7 +74,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class Rollout:
     """A played game.
 
     Attributes:
@@ -85,7 +85,7 @@ class Episode:
     """
 
     record: Record
-    turns: tuple[Said, ...]
+    turns: tuple[TurnSample, ...]
     seats: tuple[int, ...] | None = None
     mirrored: frozenset[int] = frozenset()
 
@@ -95,7 +95,7 @@ class Episode:
         return tuple(range(self.record.rules.n)) if self.seats is None else self.seats
 
     @property
-    def opening(self) -> tuple[Said, ...]:
+    def opening(self) -> tuple[TurnSample, ...]:
         """The turns of the first round."""
         return self.turns[: len(self.learning)]
 
@@ -124,11 +124,11 @@ class Dinner:
         self._ids: dict[tuple[str, View, tuple[View, ...]], Ids] = {}
         self._readings: dict[tuple[Ids, bool], Reading] = {}
 
-    def play(self, plays: Sequence[Play], keep: bool = True) -> list[Episode]:
+    def play(self, plays: Sequence[Play], keep: bool = True) -> list[Rollout]:
         """Plays games in lock-step to their end; `keep` keeps what was said, to train on it."""
         games = [Game(play.rules, play.seed) for play in plays]
         minds = [[Recollection(play.rules, self.memory) for _ in range(play.rules.n)] for play in plays]
-        turns: list[list[Said]] = [[] for _ in plays]
+        turns: list[list[TurnSample]] = [[] for _ in plays]
         while any(not game.over for game in games):
             decided: list[dict[int, Reading]] = [{} for _ in plays]
             mine: list[_Turn] = []
@@ -159,11 +159,11 @@ class Dinner:
                     if (turn := games[g].table.last[seat]) is not None:
                         minds[g][seat].came(reflect_turn(turn) if seat in plays[g].mirrored else turn)
         return [
-            Episode(game.record(), tuple(some), _learning(play), play.mirrored)
+            Rollout(game.record(), tuple(some), _learning(play), play.mirrored)
             for play, game, some in zip(plays, games, turns, strict=True)
         ]
 
-    def _asked(self, plays: Sequence[Play], minds: _Minds, turns: Sequence[_Turn]) -> list[Said]:
+    def _asked(self, plays: Sequence[Play], minds: _Minds, turns: Sequence[_Turn]) -> list[TurnSample]:
         """What the model says in some turns."""
         if not turns:
             return []
@@ -184,7 +184,9 @@ class Dinner:
             for (g, seat, _), reply in zip(turns, replies, strict=True):
                 text = self.policy.prompts.reply(reply.ids, self.policy.stops)
                 minds[g][seat].heard(reply_from_text(text, Stop.FINISHED if reply.ended else Stop.LENGTH))
-        return [Said(prompt, reply, self.reading(reply).acts) for prompt, reply in zip(prompts, replies, strict=True)]
+        return [
+            TurnSample(prompt, reply, self.reading(reply).acts) for prompt, reply in zip(prompts, replies, strict=True)
+        ]
 
     def _conversation(self, messages: Sequence[Message]) -> Ids:
         """The prompt ids of a kept conversation.
@@ -256,7 +258,7 @@ class LocalActor:
     def begin(self, url: str) -> None:
         """Nothing runs beside this process."""
 
-    def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Episode], dict[str, float]]:
+    def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Rollout], dict[str, float]]:
         """Plays games to their end, with nothing to say about it."""
         if self._older is not None and any(PAST in play.partners for play in plays):
             self.dinner.past = self._older.at(step, next(self.dinner.policy.model.parameters()).device)

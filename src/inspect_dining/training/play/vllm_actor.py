@@ -28,7 +28,7 @@ from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.table.game import Game
 from inspect_dining.training.play.loading import ADAPTER, read_text
 from inspect_dining.training.play.policy import Policy, Reply
-from inspect_dining.training.play.rollouts import Dinner, Episode, Play
+from inspect_dining.training.play.rollouts import Dinner, Play, Rollout
 from inspect_dining.training.play.vllm_client import Client, no_news
 from inspect_dining.training.play.vllm_server import Server, served_template
 from inspect_dining.training.recipe import TINY, Recipe, size
@@ -294,7 +294,7 @@ class VllmActor:
             recipe, self._folder, self._model, self._policy, self._tokenizer, self._accelerator, self._tell
         )
 
-    def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Episode], dict[str, float]]:
+    def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Rollout], dict[str, float]]:
         """Plays games with the adapters as they are now, and says what the probe of them found."""
         if self.served is None:
             raise RuntimeError("begin() comes before play()")

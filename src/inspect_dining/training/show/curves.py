@@ -5,11 +5,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from inspect_dining.files import writing
-from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.keep.run_directory import MetricsRow
 from inspect_dining.training.show.display import SHOWN
 
 
-def curves(rows: Sequence[Row], path: Path, title: str) -> None:
+def curves(rows: Sequence[MetricsRow], path: Path, title: str) -> None:
     """Draws the curves of a run's training games, with the steps at which stages begin and restarts happen."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

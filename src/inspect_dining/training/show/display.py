@@ -9,8 +9,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from inspect_dining.training.held_out import Cell
-from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.held_out import HeldOutCell
+from inspect_dining.training.keep.run_directory import MetricsRow
 
 SHOWN = (
     ("reward", "reward", "{:.3f}"),
@@ -35,7 +35,7 @@ class Display:
         self.shown = shown
         self.live = Live(console=console, auto_refresh=False) if shown and console.is_terminal else None
         self.recent: list[str] = []
-        self.row: Row = {}
+        self.row: MetricsRow = {}
         self.total = 0
         self.seconds: list[float] = []
 
@@ -58,7 +58,7 @@ class Display:
         elif self.shown:
             self.console.print(text, highlight=False, soft_wrap=True)
 
-    def step(self, row: Row, total: int) -> None:
+    def step(self, row: MetricsRow, total: int) -> None:
         """A step ended."""
         self.row, self.total = row, total
         self.seconds.append(row["seconds"])
@@ -93,7 +93,7 @@ class Display:
         self.live.update(Group(*parts), refresh=True)
 
 
-def comparison(title: str, columns: Sequence[tuple[str, Sequence[Cell]]]) -> Table:
+def comparison(title: str, columns: Sequence[tuple[str, Sequence[HeldOutCell]]]) -> Table:
     """Held-out games of several models side by side: a row for each size and way of play of each model.
 
     Meals are a seat's; `distinct` is how many of the games were not alike.

@@ -26,7 +26,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.files import write
 from inspect_dining.training.children import inherited
 from inspect_dining.training.keep.checkpoints import save
-from inspect_dining.training.keep.run_directory import Row
+from inspect_dining.training.keep.run_directory import MetricsRow
 from inspect_dining.training.learn.art import child as art_child
 from inspect_dining.training.learn.art.child import Setup
 from inspect_dining.training.learn.art.trajectories import step_of
@@ -207,7 +207,7 @@ class Art:
             self.close()
             raise
 
-    def update(self, step: int, groups: Sequence[Group], rate: float) -> Row:
+    def update(self, step: int, groups: Sequence[Group], rate: float) -> MetricsRow:
         """Trains a step's groups and takes up the adapter that comes back.
 
         Args:
@@ -309,10 +309,10 @@ class ArtLearner:
             for line in differences(self.recipe):
                 self._tell(line)
 
-    def learn(self, lesson: Lesson) -> Row:
+    def learn(self, lesson: Lesson) -> MetricsRow:
         """Has ART take a step, unless all groups are without spread."""
         dead = [group.dead for group in lesson.groups]
-        row: Row = {"gradient": 0.0, "entropy": 0.0}
+        row: MetricsRow = {"gradient": 0.0, "entropy": 0.0}
         if self.child is not None and not all(dead):
             row = self.child.update(lesson.step, lesson.groups, lesson.rate)
         return {

@@ -26,7 +26,7 @@ from inspect_dining.table.record import Record
 from inspect_dining.table.view import View
 from inspect_dining.training.learn.art.child import Message, Step, Trajectory, Turn
 from inspect_dining.training.learn.objective import Group, advantages
-from inspect_dining.training.play.rollouts import TOOLS, Episode, Said
+from inspect_dining.training.play.rollouts import TOOLS, Rollout, TurnSample
 from inspect_dining.training.recipe import Recipe
 
 ACTS, LOST = frozenset({True}), frozenset({False})
@@ -73,7 +73,7 @@ def step_of(groups: Sequence[Group], recipe: Recipe, rate: float, text: Callable
     )
 
 
-def _worths(episode: Episode, advantage: float, anchor: float) -> dict[frozenset[bool], float]:
+def _worths(episode: Rollout, advantage: float, anchor: float) -> dict[frozenset[bool], float]:
     """What the trajectories of an episode get as reward, by whether their turns act, with weighting "constant"."""
     rules = episode.record.rules
     parts = {ACTS | LOST: advantage} if not anchor else {ACTS: advantage, LOST: advantage - anchor}
@@ -98,7 +98,7 @@ def _balance(others: Sequence[Trajectory]) -> Trajectory:
 
 
 def _histories(
-    episode: Episode, wanted: frozenset[bool], prompts: dict[Ids, int], text: Callable[[Ids], str]
+    episode: Rollout, wanted: frozenset[bool], prompts: dict[Ids, int], text: Callable[[Ids], str]
 ) -> list[list[Message | Turn]]:
     """Every seat's conversation in an episode, with those of its turns that are wanted."""
     system = Message(role="system", content=system_prompt(episode.record.rules))
@@ -110,7 +110,7 @@ def _histories(
     return [history for history in histories if history]
 
 
-def _turn(said: Said, prompts: dict[Ids, int], text: Callable[[Ids], str]) -> Turn:
+def _turn(said: TurnSample, prompts: dict[Ids, int], text: Callable[[Ids], str]) -> Turn:
     reply = said.reply
     place = prompts.setdefault(said.prompt, len(prompts))
     return Turn(prompt=place, ids=reply.ids, logps=reply.logps, text=text(reply.ids), ended=reply.ended)

@@ -19,12 +19,12 @@ from inspect_dining.table.reflection import SIDES
 from inspect_dining.training.learn.choices import Choices
 from inspect_dining.training.learn.credit.counterfactual import check_rules, counterfactual, generalised
 from inspect_dining.training.learn.credit.critic import Critic, explained
-from inspect_dining.training.learn.credit.rounds import ACTIONS, Floats, Played, play_again
+from inspect_dining.training.learn.credit.rounds import ACTIONS, Floats, ReplayedRounds, play_again
 from inspect_dining.training.learn.credit.sources import Credited
 from inspect_dining.training.learn.objective import Advantages, Group, group_means
 from inspect_dining.training.learn.scoring import Rows
 from inspect_dining.training.play.policy import Policy
-from inspect_dining.training.play.rollouts import Episode
+from inspect_dining.training.play.rollouts import Rollout
 from inspect_dining.training.recipe import Recipe
 
 Game = tuple[str, float]
@@ -103,7 +103,7 @@ class Central:
         return Credited(made, row)
 
     def _credit(
-        self, episodes: Sequence[Episode], rewards: Sequence[float]
+        self, episodes: Sequence[Rollout], rewards: Sequence[float]
     ) -> tuple[list[tuple[float, ...]], dict[str, float]]:
         """The advantage of every turn of every episode, and what there is to say about it."""
         made: list[tuple[float, ...]] = [()] * len(episodes)
@@ -125,7 +125,7 @@ class Central:
         row = {"explained": explained(np.concatenate(values), np.concatenate(earned)), "credit_spread": fmean(spread)}
         return made, row
 
-    def _chances(self, episodes: Sequence[Episode]) -> list[Floats]:
+    def _chances(self, episodes: Sequence[Rollout]) -> list[Floats]:
         """For each episode pi of the six actions at every turn: turns x 6; nothing where the critic does not ask."""
         if self._choices is None:
             return []
@@ -170,7 +170,7 @@ def _by_size(records: Sequence[Record]) -> dict[int, list[int]]:
     return dict(sorted(places.items()))
 
 
-def _of_rounds(played: Played, chances: Sequence[Floats], episodes: Sequence[Episode]) -> Floats:
+def _of_rounds(played: ReplayedRounds, chances: Sequence[Floats], episodes: Sequence[Rollout]) -> Floats:
     """The chances of the turns of games, in the order of rounds: R x n x 6.
 
     Those of seats in the mirror are turned back to the sides of the table. A seat that the policy did not play counts

@@ -30,7 +30,7 @@ from inspect_dining.training.learn.credit.rounds import (
     IDLE,
     Floats,
     Ints,
-    Played,
+    ReplayedRounds,
     Tables,
     end_round,
     move,
@@ -57,7 +57,7 @@ def check_rules(rules: Rules) -> None:
         )
 
 
-def action_values(played: Played, value: Value, reward: Shaping) -> Floats:
+def action_values(played: ReplayedRounds, value: Value, reward: Shaping) -> Floats:
     """Q of every seat's every action in every round.
 
     Args:
@@ -91,7 +91,7 @@ def action_values(played: Played, value: Value, reward: Shaping) -> Floats:
     return np.where(works, q, q[..., IDLE, None])
 
 
-def _valued(played: Played, tables: Tables, of: np.ndarray, value: Value, reward: Shaping) -> Floats:
+def _valued(played: ReplayedRounds, tables: Tables, of: np.ndarray, value: Value, reward: Shaping) -> Floats:
     """V of tables after rounds `of`; the reward of those that end their game."""
     rules, horizon = played.rules, played.horizon[of]
     locked = tables.locked >= rules.patience
@@ -116,7 +116,7 @@ def _valued(played: Played, tables: Tables, of: np.ndarray, value: Value, reward
     return values
 
 
-def counterfactual(played: Played, chances: Floats, value: Value, reward: Shaping) -> Floats:
+def counterfactual(played: ReplayedRounds, chances: Floats, value: Value, reward: Shaping) -> Floats:
     """What each seat's action was worth beside what it would have done on average.
 
     Args:
@@ -133,7 +133,7 @@ def counterfactual(played: Played, chances: Floats, value: Value, reward: Shapin
     return np.asarray(taken - (chances * q).sum(-1))
 
 
-def generalised(played: Played, rewards: Sequence[float], value: Value, decay: float = LAMBDA) -> Floats:
+def generalised(played: ReplayedRounds, rewards: Sequence[float], value: Value, decay: float = LAMBDA) -> Floats:
     """The plain central critic's advantage of each round, the same for all of its seats.
 
     Args:

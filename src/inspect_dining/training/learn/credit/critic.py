@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from inspect_dining.table.rules import Rules
-from inspect_dining.training.learn.credit.rounds import FREE, LEFT, RIGHT, Floats, Ints, Played, Tables
+from inspect_dining.training.learn.credit.rounds import FREE, LEFT, RIGHT, Floats, Ints, ReplayedRounds, Tables
 
 SEATS = 21
 """Features of a seat."""
@@ -143,7 +143,7 @@ class Critic:
             parts = [self.network(seats[i : i + _CHUNK])[0] for i in range(0, len(seats), _CHUNK)]
         return torch.cat(parts).double().numpy() if parts else np.zeros(0)
 
-    def remember(self, games: Sequence[tuple[Played, Sequence[float]]]) -> None:
+    def remember(self, games: Sequence[tuple[ReplayedRounds, Sequence[float]]]) -> None:
         """Keeps the games of a step, with the reward of each, and forgets those of the step that is too old.
 
         Args:
@@ -198,7 +198,7 @@ class Critic:
         self.taught = taught
 
 
-def _lesson(played: Played, rewards: Sequence[float]) -> Lesson:
+def _lesson(played: ReplayedRounds, rewards: Sequence[float]) -> Lesson:
     meals = np.zeros((len(played.records), played.rules.n))
     meals[played.game[played.ends]] = played.after.meals[played.ends]
     to_come = (meals[played.game] - played.before.meals) * ROUNDS_A_MEAL / played.horizon[:, None]

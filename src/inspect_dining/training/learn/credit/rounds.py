@@ -116,7 +116,7 @@ def end_round(tables: Tables, rules: Rules) -> Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class ReplayedRounds:
     """Every round of some games of one n and one set of rules, T apart; R rounds in all.
 
     Attributes:
@@ -151,7 +151,7 @@ class Played:
         return np.split(values[order], starts[1:])
 
 
-def play_again(records: Sequence[Record]) -> Played:
+def play_again(records: Sequence[Record]) -> ReplayedRounds:
     """Plays records again, all at once.
 
     Args:
@@ -183,7 +183,7 @@ def play_again(records: Sequence[Record]) -> Played:
     before, after = Tables.join([part[1] for part in parts]), Tables.join([part[4] for part in parts])
     actions, owner_wins = np.concatenate([part[2] for part in parts]), np.concatenate([part[3] for part in parts])
     ends = before.round == length[games]
-    return Played(tuple(records), games, before, actions, owner_wins, after, ends, horizon[games])
+    return ReplayedRounds(tuple(records), games, before, actions, owner_wins, after, ends, horizon[games])
 
 
 def _round(tables: Tables, actions: Ints, owner_wins: Bools, rules: Rules) -> Tables:
