@@ -37,7 +37,8 @@ def test_the_variants_are_the_paper_and_all_combinations_of_its_proposals() -> N
     )
 
 
-@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [False, True])
 def test_runs_on_disk_are_not_run_again_and_another_recipe_is_refused(
     speaker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: bool
 ) -> None:

@@ -109,7 +109,8 @@ def test_the_plain_critic_serves_sequential_order_too(seated: Dinner) -> None:
     assert [len(episode) for episode in made[0]] == [len(episode.turns) for episode in episodes]
 
 
-@pytest.mark.parametrize("kind", [pytest.param("critic", marks=pytest.mark.slow), "counterfactual"])
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["critic", "counterfactual"])
 def test_a_run_that_is_killed_goes_on_to_equal_weights_with_its_critic(
     speaker: Path, tmp_path: Path, kind: Kind
 ) -> None:

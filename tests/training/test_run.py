@@ -71,7 +71,8 @@ def assert_survives_kills(recipe: Recipe, tmp_path: Path, kills: int, seed: int)
         assert account(RunDir(path)) == whole
 
 
-@pytest.mark.parametrize("rank", [4, pytest.param(0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", [4, 0])
 def test_a_run_killed_at_random_moments_goes_on_to_the_same_weights(speaker: Path, tmp_path: Path, rank: int) -> None:
     """State written in pieces, a metric twice, or a checkpoint half there would show here."""
     assert_survives_kills(small(speaker, lora_rank=rank), tmp_path, kills=2 if rank else 1, seed=rank)
