@@ -20,6 +20,8 @@ MOST_NUMBER = 1e15
 """The largest number that is believed; above it floats no longer tell whole numbers apart."""
 MOST_BYTES = 64 * 2**20
 """Bytes of one file that is read as a whole."""
+WEIGHTS = "inspect_dining:weights"
+"""The key under which an output's metadata names the weights that it came from."""
 _NESTING = 32
 _FORMULA = frozenset("=+-@|")
 """What a formula begins with, in some spreadsheet."""

@@ -39,7 +39,7 @@ def run(processes: Sequence[BaseProcess], until: float | None = None, within_s: 
                 if process.is_alive() and process.pid is not None:
                     os.kill(process.pid, signal.SIGKILL)
             break
-        time.sleep(0.002)
+        time.sleep(0.02)
     for process in processes:
         process.join()
     return [process.exitcode or 0 for process in processes], used

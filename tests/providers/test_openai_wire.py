@@ -7,6 +7,7 @@ import pytest
 from inspect_ai.model import GenerateConfig
 from pydantic import JsonValue
 
+from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.philosophers.prompts import TOOLS, observation, system_prompt
 from inspect_dining.solvers.seat import EXTRA_CALL
 from inspect_dining.table import Action, Kind, Outcome, Reading, Rules, replay, see
@@ -112,7 +113,7 @@ def test_the_settings_of_a_run_reach_every_seat_that_the_evaluated_model_takes(s
     server = serve(player("think"))
     settings: dict[str, JsonValue] = {"max_tokens": 77, "temperature": 0.7, "top_p": 0.5, "parallel_tool_calls": True}
     dine(
-        connect(server),
+        connect(server, config=GenerateConfig(temperature=0.2)),
         Rules(3, 3),
         tmp_path,
         temperature=0.7,
@@ -122,6 +123,8 @@ def test_the_settings_of_a_run_reach_every_seat_that_the_evaluated_model_takes(s
     )
     assert {asked.view.seat for asked in server.asked} == {0, 1, 2}
     assert [sent(asked) for asked in server.asked] == [settings] * len(server.asked)
+    (run,) = read([tmp_path]).runs
+    assert dict(run.player.settings) == {name: str(value) for name, value in settings.items()}, "as it is compared"
 
 
 def test_a_seat_with_a_model_of_its_own_gets_what_its_role_sets_and_the_bounds_of_the_run(

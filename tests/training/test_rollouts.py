@@ -10,6 +10,7 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
 from inspect_ai.model import GenerateConfig, Model, get_model
 
+from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.scorers.shaping import SHAPINGS, reward
@@ -17,6 +18,7 @@ from inspect_dining.table import Record, Rules, episode_seed, replay, sample_id
 from inspect_dining.table.moves import LOST
 from inspect_dining.table.record import RECORD
 from inspect_dining.tasks import philosophers
+from inspect_dining.training.keep.checkpoints import weights_hash
 from inspect_dining.training.play.loading import dinner, load, read_text
 from inspect_dining.training.play.memory import Memory
 from inspect_dining.training.play.policy import Policy, Reply
@@ -80,6 +82,8 @@ def test_sampled_games_under_inspect_repeat_and_differ_by_seed(speaker: Path, tm
     )
     assert one == two
     assert one != other
+    (player,) = {run.player for run in read([tmp_path]).runs}
+    assert dict(player.settings) == {"dtype": "float64", "max_tokens": "16", "weights": weights_hash(speaker)}
 
 
 def test_a_game_is_the_same_alone_and_among_others(table: Dinner) -> None:

@@ -7,6 +7,8 @@ accepted, since nothing else was trained.
 
 import asyncio
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 
 import torch
 from inspect_ai.model import (
@@ -22,10 +24,12 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
+from inspect_dining.border import WEIGHTS
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.reading import Stop, reply_from_text
 from inspect_dining.philosophers.tokens import Ids, Prompts
-from inspect_dining.training.play.loading import load, stop_ids
+from inspect_dining.training.keep.checkpoints import weights_hash
+from inspect_dining.training.play.loading import base_of, load, stop_ids
 from inspect_dining.training.play.policy import Policy, Reply
 
 TINY_SIZE = 5_000_000
@@ -85,6 +89,7 @@ class CheckpointAPI(ModelAPI):
             raise BadInput(str(error)) from None
         self.policy = Policy(model, prompts, stops=stop_ids(model, tokenizer))
         self.limit, self.seed = max_tokens, seed
+        self.weights = _named(path)
         self._waiting: list[_Asked] = []
         self._batch: asyncio.Future[list[Reply]]
 
@@ -153,6 +158,7 @@ class CheckpointAPI(ModelAPI):
             model=f"dining/{self.model_name}",
             choices=[ChatCompletionChoice(message=message, stop_reason=stop)],
             usage=ModelUsage(input_tokens=len(prompt), output_tokens=len(reply.ids), total_tokens=total),
+            metadata=None if self.weights is None else {WEIGHTS: self.weights},
         )
 
     def max_connections(self) -> int:
@@ -174,6 +180,17 @@ def checkpoint_api(
         wrong = f"does not know {', '.join(unknown)}" if unknown else "needs the folder of a checkpoint"
         raise BadInput(f"dining/checkpoint {wrong}; give -M path=RUN/best. Accepted: {', '.join(accepted)}.")
     return CheckpointAPI(model_name, base_url, api_key, config, **args)  # type: ignore[arg-type]  # names are checked above
+
+
+def _named(path: str) -> str | None:
+    """16 hex digits that name the weights in a folder, of adapters with those of their base; None for a hub name."""
+    if not Path(path).is_dir():
+        return None
+    own, base = weights_hash(Path(path)), base_of(path)
+    if base is None:
+        return own
+    under = weights_hash(Path(base)) if Path(base).is_dir() else base
+    return sha256(f"{own} {under}".encode()).hexdigest()[:16]
 
 
 def _plain(message: ChatMessage) -> dict[str, object]:

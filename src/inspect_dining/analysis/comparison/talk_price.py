@@ -85,7 +85,8 @@ def price_of_talk(collection: Collection) -> list[Arm]:
         if episode.status is Status.SCORED and episode.record is not None:
             rules = episode.record.rules
             # talk is told of in the prompt, whose hash it changes
-            setup = tuple(pair for pair in episode.run.equal_games(rules) if pair[0] not in (*_TALK, "prompt"))
+            told = (*_TALK, "prompt", "sent")
+            setup = tuple(pair for pair in episode.run.equal_games(rules) if pair[0] not in told)
             groups[episode.run.player, rules.n, episode.run.prompt, setup][rules.talk, rules.talk_control].append(
                 episode
             )

@@ -70,7 +70,7 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
     Raises:
         BadInput: A path does not exist, or there is no dinner in any of them, in a sentence.
     """
-    from inspect_dining.analysis.inputs.log_files import Unread, find, head, samples
+    from inspect_dining.analysis.inputs.log_files import Unread, find, head, one_with_events, samples
 
     notes: list[str] = []
     latest: dict[str, tuple[EvalLog, str]] = {}
@@ -89,7 +89,7 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
     runs: list[Run] = []
     episodes: list[Episode] = []
     for log, place in latest.values():
-        run = read_run(log, place)
+        run = read_run(log, place, one_with_events(log, _UNREAD))
         found: list[Episode] = []
         strangers = repeated = 0
         seen: set[tuple[str, int]] = set()
@@ -129,7 +129,25 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
         notes += _oddities(found, place)
     if not runs:
         raise BadInput(" ".join(["There is no dinner to read.", *notes]))
-    return Collection(tuple(runs), tuple(episodes), tuple(notes))
+    alike = _comparable(runs)
+    episodes = [replace(episode, run=alike[id(episode.run)]) for episode in episodes]
+    return Collection(tuple(alike[id(run)] for run in runs), tuple(episodes), tuple(notes))
+
+
+def _comparable(runs: Sequence[Run]) -> dict[int, Run]:
+    """Runs by their `id`: what was said to models tells runs apart where it is known of all of them.
+
+    The words of our own philosophers belong to the game; those of somebody's own are part of the player.
+    """
+    known = all(run.words for run in runs)
+    found = {}
+    for run in runs:
+        if known and "philosopher" in dict(run.player.settings):
+            settings = (*run.player.settings, ("words", run.words))
+            found[id(run)] = replace(run, player=replace(run.player, settings=settings), words="")
+        else:
+            found[id(run)] = run if known else replace(run, words="")
+    return found
 
 
 def games(log: "str | Path | EvalLog", sample: str | None = None, epoch: int | None = None) -> Iterator[Episode]:

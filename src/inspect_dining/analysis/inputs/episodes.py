@@ -87,7 +87,8 @@ class Player:
     Attributes:
         model: The model of every seat that has no model of its own.
         roles: Seats with a model of their own, as pairs of role and model.
-        settings: Model arguments and sampling parameters that were set, as pairs of name and value.
+        settings: Model arguments and generation settings as they were sent, in pairs of name and value; of weights that
+            are known their hash, and of a philosopher of somebody's own that of its words.
     """
 
     model: str
@@ -111,6 +112,7 @@ class Run:
         created: When the run was started (ISO 8601).
         models: The model of each role, with the settings of its own, and under the empty name that of the run.
         prompt: The name of its prompt: a strategy, or a file.
+        words: 8 hex digits that name system prompt and tools as they were sent; empty where that is not known.
     """
 
     log: str
@@ -124,6 +126,7 @@ class Run:
     created: str = ""
     models: Mapping[str, str] = field(default_factory=lambda: {"": ""})
     prompt: str = "default"
+    words: str = ""
 
     @cached_property
     def shaping(self) -> Shaping | None:
@@ -146,7 +149,8 @@ class Run:
     def equal_games(self, rules: Rules) -> Setup:
         """What two games of equal n must share to be compared: the rules, then what their runs must share."""
         played = [(name, str(getattr(rules, name))) for name in ("rounds", *NAMES)]
-        return (*played, *self.setup, ("reward", self.reward_name))
+        sent = [("sent", self.words)] if self.words else []
+        return (*played, *self.setup, *sent, ("reward", self.reward_name))
 
 
 @dataclass(frozen=True)

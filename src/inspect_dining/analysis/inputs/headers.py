@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspect_dining.analysis.inputs.episodes import Episode, Player, Run
+from inspect_dining.analysis.inputs.sent import Sent, sent_in, shown, told
 from inspect_dining.border import MOST_SEATS, check_size, plain, public
 from inspect_dining.table.rules import NAMES, Rules
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
+    from inspect_ai.log import EvalLog, EvalSample
 
 _GAMES = {"n", "episodes", "seed", "players"}
 """Task arguments that say which games are played."""
@@ -19,25 +20,21 @@ _REWARD = {"shaping", "weights", "throughput", "variance"}
 """Task arguments that say how they are rewarded."""
 _RULES = {"rounds", *NAMES}
 """Task arguments that stand in the record's rules."""
-_SAMPLING = (
-    "temperature", "top_p", "top_k", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens", "extra_body",
-    "frequency_penalty", "presence_penalty", "logit_bias", "stop_seqs", "system_message", "reasoning_mode", "verbosity",
-)  # fmt: skip
-"""Generation settings that change what a model does."""
-_CONNECTION = {"host", "port", "base_url", "api_key", "timeout"}
-"""Model arguments that say where a model is, not what it is."""
+_CONNECTION = {"host", "port", "base_url", "api_key", "timeout", "device", "seed"}
+"""Model arguments that say where a model is or which draw of it was played, not what it is."""
 _MOST_EPOCHS = 1_000
 DEFAULT_PROMPT = "default"
 _STRATEGY = re.compile(r"[a-z_]{1,40}")
 """How prompt strategies are named; files have a dot or other letters."""
 
 
-def read_run(log: "EvalLog", place: str) -> Run:
-    """The run that a log is of, from the log's header.
+def read_run(log: "EvalLog", place: str, sample: "EvalSample | None" = None) -> Run:
+    """The run that a log is of: from its header what was planned, from a sample's events what was sent.
 
     Args:
         log: The log, without its samples if need be.
         place: Where it is.
+        sample: One of its samples with its model events; without one the header is all there is.
     """
     about, arguments = log.eval, log.eval.task_args
     epochs = min(about.config.epochs or 1, _MOST_EPOCHS)
@@ -49,29 +46,28 @@ def read_run(log: "EvalLog", place: str) -> Run:
     metadata = about.metadata or {}
     hashes = metadata.get("prompt", "unknown")
     prompt = plain(str(arguments.get("prompt") or DEFAULT_PROMPT).rsplit("/", 1)[-1])
-    told = {
+    others = {
         k: v
         for k, v in sorted(arguments.items())
         if k not in _GAMES | _REWARD | _RULES | {"philosopher", "prompt"} and (k, v) != ("failures", "error")
     }
     setup = {
-        **{plain(k): public(k, v) for k, v in told.items()},
+        **{plain(k): public(k, v) for k, v in others.items()},
         "prompt": _name_prompt(prompt, hashes),
         "version": plain(about.task_version),
     }
     if about.solver is not None:
         setup["solver"] = plain(f"{about.solver} {public('', about.solver_args_passed or '')}".strip())
-    settings = {plain(k): public(k, v) for k, v in about.model_args.items() if k not in _CONNECTION}
-    config = log.plan.config.merge(about.model_generate_config)
-    settings |= {
-        k: public(k, v) for k, v in config if k in _SAMPLING and v is not None and (k, v) != ("max_tokens", 2048)
-    }
+    sent = _sent_by_model(log, sample)
+    own = sent.get("")
+    settings = _model_args(about.model_args, own)
+    settings |= told(log.plan.config.merge(about.model_generate_config)) if own is None else own.settings
     if arguments.get("philosopher"):
         settings["philosopher"] = plain(arguments["philosopher"])
     return Run(
         log=plain(place, None),
-        player=_player(log, settings),
-        models={**dict(_roles(log)), "": _with_settings(plain(about.model), settings)},
+        player=_player(log, settings, sent),
+        models={**dict(_roles(log, sent)), "": _with_settings(plain(about.model), settings)},
         setup=tuple(setup.items()),
         rewarding=_rewarding(log),
         sizes=sizes,
@@ -80,6 +76,7 @@ def read_run(log: "EvalLog", place: str) -> Run:
         task_id=about.task_id,
         created=plain(about.created),
         prompt=prompt,
+        words=next((one.words for one in sent.values()), ""),
     )
 
 
@@ -104,9 +101,29 @@ def add_unplanned(run: Run, log: "EvalLog", found: Sequence[Episode]) -> Run:
     return replace(run, sizes=sizes)
 
 
-def _player(log: "EvalLog", settings: Mapping[str, str]) -> Player:
+def _sent_by_model(log: "EvalLog", sample: "EvalSample | None") -> dict[str, Sent]:
+    """What was sent by the role of a model, and under the empty name to that of the run."""
+    found: dict[str, Sent] = {}
+    if sample is None:
+        return found
+    seating = sample.metadata.get("seating")
+    for seat, sent in sorted(sent_in(sample).items()):
+        number = int(seat.removeprefix("seat_"))
+        name = str(seating[number]) if isinstance(seating, list) and number < len(seating) else seat
+        found.setdefault(name if name in (log.eval.model_roles or {}) else "", sent)
+    return found
+
+
+def _model_args(args: Mapping[str, object], sent: Sent | None) -> dict[str, str]:
+    """Arguments of a model that say what it is; where its weights are known they do, and not where they lay."""
+    known = sent is not None and bool(sent.weights)
+    found = {plain(k): shown(k, v) for k, v in args.items() if k not in _CONNECTION and not (known and k == "path")}
+    return {**found, "weights": sent.weights} if sent is not None and known else found
+
+
+def _player(log: "EvalLog", settings: Mapping[str, str], sent: Mapping[str, Sent]) -> Player:
     """What a run evaluates; a mixed table is one player of its own, named after all who share it."""
-    roles, names = dict(_roles(log)), log.eval.task_args.get("players")
+    roles, names = dict(_roles(log, sent)), log.eval.task_args.get("players")
     if not names:
         return Player(plain(log.eval.model), tuple(roles.items()), tuple(settings.items()))
     shared = names.split(",") if isinstance(names, str) else map(str, names)
@@ -115,8 +132,8 @@ def _player(log: "EvalLog", settings: Mapping[str, str]) -> Player:
 
 
 def _with_settings(model: str, settings: Mapping[str, str]) -> str:
-    told = ", ".join(f"{name}={value}" for name, value in settings.items())
-    return f"{model} ({told})" if told else model
+    listed = ", ".join(f"{name}={value}" for name, value in settings.items())
+    return f"{model} ({listed})" if listed else model
 
 
 def _rewarding(log: "EvalLog") -> dict[str, object]:
@@ -126,13 +143,12 @@ def _rewarding(log: "EvalLog") -> dict[str, object]:
     return {name: value for name, value in named.items() if name in _REWARD}
 
 
-def _roles(log: "EvalLog") -> Iterator[tuple[str, str]]:
+def _roles(log: "EvalLog", sent: Mapping[str, Sent]) -> Iterator[tuple[str, str]]:
     for role, bound in sorted((log.eval.model_roles or {}).items()):
         for config in bound if isinstance(bound, list) else [bound]:
-            set_values = {k: v for k, v in config.config if k in _SAMPLING and v is not None}
-            told = {**config.args, **set_values}
-            notes = [f"{plain(k)}={public(k, v)}" for k, v in told.items() if k not in _CONNECTION]
-            yield plain(role), plain(config.model) + (f" ({', '.join(notes)})" if notes else "")
+            own = sent.get(role)
+            settings = {**_model_args(config.args, own), **(told(config.config) if own is None else own.settings)}
+            yield plain(role), _with_settings(plain(config.model), settings)
 
 
 def _rules(log: "EvalLog", sizes: Iterable[int]) -> dict[int, Rules]:

@@ -30,6 +30,8 @@ MOST_JSON = 256 * 2**20
 """Bytes of a log in JSON, which is read as a whole."""
 MOST_EPOCHS = 1_000
 """Epochs of a log."""
+_TRIED = 3
+"""How many samples of a log are asked what was sent."""
 _SAMPLE = re.compile(r"samples/(.*)_epoch_(\d{1,6})\.json", re.DOTALL)
 
 
@@ -129,6 +131,24 @@ def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None =
         notes.append(f"{where} is damaged: {len(broken)} samples could not be read ({broken[0]}).")
 
 
+def one_with_events(log: EvalLog, unread: set[str]) -> EvalSample | None:
+    """The smallest sample of a log that tells what was sent to its models, with its events; None where none does."""
+    if log.samples is not None or not log.location.endswith(".eval"):
+        held = log.samples if log.samples is not None else _of_json(log, [])
+        return next((one for one in held if isinstance(one, EvalSample) and _asks(one)), None)
+    for name, epoch in _held(log, smallest=True)[:_TRIED]:
+        with suppress(Exception):  # `samples` tells what cannot be read
+            also = unread - {"events", "events_data", "attachments"}
+            sample = read_eval_log_sample(log.location, name, epoch, exclude_fields=also)
+            if _asks(sample):
+                return sample
+    return None
+
+
+def _asks(sample: EvalSample) -> bool:
+    return any(event.event == "model" for event in sample.events)
+
+
 def _of_json(log: EvalLog, broken: list[str]) -> Iterator[EvalSample | Unread]:
     """The samples of a log in JSON: all at once, or one by one where Inspect cannot read them all."""
     try:
@@ -153,8 +173,13 @@ def _of_json(log: EvalLog, broken: list[str]) -> Iterator[EvalSample | Unread]:
             yield Unread(str(about.get("id")), max(1, count(about.get("epoch"))), broken[-1])
 
 
-def _held(log: EvalLog) -> Iterator[tuple[str | int, int]]:
-    """The id and epoch of every sample in a log: those planned, in their order; of a file here only those within."""
+def _held(log: EvalLog, smallest: bool = False) -> list[tuple[str | int, int]]:
+    """The id and epoch of every sample in a log: those planned, in their order; of a file here only those within.
+
+    Args:
+        log: The header of the log.
+        smallest: Whether the smallest samples come first.
+    """
     planned = [
         (name, epoch)
         for name in log.eval.dataset.sample_ids or []
@@ -162,18 +187,18 @@ def _held(log: EvalLog) -> Iterator[tuple[str | int, int]]:
     ]
     path = _local(log.location)
     if path is None:
-        yield from planned
-        return
+        return planned
     with ZipFile(path) as file:
         within = {
             (match[1], int(match[2])): one.file_size
             for one in file.infolist()
             if (match := _SAMPLE.fullmatch(one.filename))
         }
-    for name, epoch in planned:
-        if within.pop((str(name), epoch), None) is not None:
-            yield name, epoch
-    yield from within
+    named = {(str(name), epoch): (name, epoch) for name, epoch in planned}
+    order = [*(key for key in named if key in within), *(key for key in within if key not in named)]
+    if smallest:
+        order.sort(key=lambda key: within[key])
+    return [named.get(key, key) for key in order]
 
 
 def _check_file(source: str) -> None:

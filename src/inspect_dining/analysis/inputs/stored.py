@@ -31,10 +31,15 @@ def stored(sample: "EvalSample") -> object:
     return None
 
 
+def whole_text(text: str, attachments: Mapping[str, str]) -> str:
+    """A text as it was, where Inspect may have kept it apart."""
+    return attachments.get(text.removeprefix(_ATTACHED), text) if text.startswith(_ATTACHED) else text
+
+
 def _whole(value: object, attachments: Mapping[str, str]) -> object:
     """A value of an event with the texts that Inspect keeps apart put back."""
-    if isinstance(value, str) and value.startswith(_ATTACHED):
-        return attachments.get(value.removeprefix(_ATTACHED), value)
+    if isinstance(value, str):
+        return whole_text(value, attachments)
     if isinstance(value, list):
         return [_whole(one, attachments) for one in value]
     if isinstance(value, dict):

@@ -35,7 +35,7 @@ def comparison_tables(found: Comparison) -> RenderableType:
 
 def heading(section: Section) -> str:
     """The set-up of a table in a line; the hint is named in every one."""
-    unsaid = {"rounds", *section.rules.unsaid}
+    unsaid = {"rounds", "sent", *section.rules.unsaid}
     told = ", ".join(f"{name} {value}" for name, value in section.setup if name not in unsaid)
     return f"n = {section.n}, {section.rules.rounds} rounds ({told})"
 

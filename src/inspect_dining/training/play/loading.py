@@ -240,6 +240,12 @@ def _check_adapters(model: PreTrainedModel, folder: Path) -> None:
         raise BadInput(f"The adapters in {folder} hold numbers that are not finite ({plain(broken[0])}).")
 
 
+def base_of(path: str) -> str | None:
+    """The folder or hub name of the base that the adapters in a folder are of, or None where it holds none."""
+    folder = Path(path)
+    return _found(_base_of(folder), folder) if (folder / ADAPTER).is_file() else None
+
+
 def _found(base: str, adapter: Path) -> str:
     """The base that an adapter names; where its run directory was moved, the one that lies in it now."""
     if Path(base).is_absolute() and not Path(base).exists():
