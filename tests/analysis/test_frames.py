@@ -15,7 +15,7 @@ from inspect_dining.cli.main import main
 from inspect_dining.errors import BadInput
 from inspect_dining.scorers.catalogue import SCORES
 from inspect_dining.table import Rules, replay
-from tests.analysis.made import log, run, sample
+from tests.analysis.made import log, played, run, sample
 
 RULES = Rules(n=3, rounds=8)
 
@@ -65,6 +65,30 @@ def test_a_table_of_games_has_every_seat_and_the_prompt_also_as_a_file(logs: Pat
             assert all(pd.isna(meal) for meal in meals)
         else:
             assert meals == list(replay(record)[-1].after.meals)
+
+
+def test_a_seat_of_a_mixed_table_has_the_model_of_the_role_that_sits_there(tmp_path: Path) -> None:
+    """The roles of a table that players share are not named by seat; every seat was once given the run's own model."""
+    (one,) = [sample(record, name, RULES) for name, record in played(["odd_even", "hog", "odd_even"], RULES, 1).items()]
+    one.metadata["seating"] = ["host", "guest", "host"]
+    roles = {"guest": "dining/hog", "host": "dining/odd_even"}
+    write_eval_log(log("dining/odd_even", [one], rounds=8, roles=roles), tmp_path / "mixed.eval")
+    models = ["dining/odd_even", "dining/hog", "dining/odd_even"]
+    assert list(frame(tmp_path, by="seat")["model"]) == models
+    assert list(frame(tmp_path, by="turn")["model"][:3]) == models
+
+
+def test_without_pyarrow_a_parquet_file_is_refused_in_a_sentence(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*given: object, **options: object) -> bytes:
+        raise ImportError("Unable to find a usable engine")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", missing)
+    done = CliRunner().invoke(main, ["export", str(logs), "-o", str(tmp_path / "games.parquet")])
+    assert done.exit_code == 1
+    assert "needs pyarrow" in done.output
+    assert not (tmp_path / "games.parquet").exists()
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+cmd|' /C calc'!A0", "-2", "@SUM(A1)", " =1", "|x"])

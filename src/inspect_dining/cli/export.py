@@ -6,6 +6,7 @@ from typing import Literal
 import click
 
 from inspect_dining.cli.comparing import check_output, refuse_missing
+from inspect_dining.errors import BadInput
 from inspect_dining.files import write
 
 
@@ -35,6 +36,12 @@ def export_command(logs: tuple[str, ...], by: Literal["game", "seat", "turn"], o
         rows[texts] = rows[texts].map(cell)
         data: str | bytes = rows.to_csv(index=False, lineterminator="\n")
     else:
-        data = rows.to_parquet(index=False)
+        try:
+            data = rows.to_parquet(index=False)
+        except ImportError:
+            raise BadInput(
+                f"{output} is not written: Parquet needs pyarrow. Run pip install 'inspect_dining[analysis]', or write "
+                "a .csv."
+            ) from None
     write(output, data)
     click.echo(f"{output} has {len(rows)} rows, one for each {by}.")

@@ -83,9 +83,15 @@ def _games(episode: Episode) -> Iterator[Row]:
 
 
 def _seats(episode: Episode) -> Iterator[Row]:
-    common, roles = _common(episode), dict(episode.run.player.roles)
+    common = _common(episode)
     for seat, about in enumerate(_by_seat(episode)):
-        yield {**common, "seat": seat, "model": roles.get(f"seat_{seat}", common["model"]), **about}
+        yield {**common, "seat": seat, "model": _seated(episode, seat), **about}
+
+
+def _seated(episode: Episode, seat: int) -> str:
+    """The model of a seat: the run's own, or that of the role that sits there in this game."""
+    run, model = episode.run, episode.seating[seat]
+    return run.player.model if model == run.models[""] else model
 
 
 def _by_seat(episode: Episode) -> list[Row]:
@@ -106,14 +112,14 @@ def _by_seat(episode: Episode) -> list[Row]:
 def _turns(episode: Episode) -> Iterator[Row]:
     if episode.record is None:
         return
-    common, roles = _common(episode), dict(episode.run.player.roles)
+    common = _common(episode)
     for round in replay(episode.record):
         for seat, turn in enumerate(round.turns):
             action = turn.reading.action
             yield {
                 **common,
                 "seat": seat,
-                "model": roles.get(f"seat_{seat}", common["model"]),
+                "model": _seated(episode, seat),
                 "round": round.number,
                 "reading": str(turn.reading.kind),
                 "action": None if action is None else str(action),
