@@ -6,12 +6,16 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from inspect_ai.log import write_eval_log
 
+from inspect_dining.analysis.comparison.compare import compare
+from inspect_dining.analysis.inputs.collection import read
 from inspect_dining.table import Rules
 from tests.analysis.made import log, run
 
@@ -130,3 +134,33 @@ def test_the_table_of_todays_reward_is_made_of_its_rows() -> None:
             for play in ("sampled", "greedy")
         ]
         assert f"| {n} | {' | '.join(cells)} |" in page
+
+
+def _permuted(differences: Sequence[float], draws: int = 50_000) -> float:
+    """The mid-p of the permutation test of pairs: with equal chances the players of a pair are exchanged."""
+    flips = np.random.default_rng(1).choice([-1.0, 1.0], size=(draws, len(differences)))
+    sums, observed = np.abs(flips @ np.asarray(differences)), abs(sum(differences))
+    # efficiency goes by whole meals: many exchanges come to the very sum that was observed
+    return float((sums > observed + 1e-9).mean() + 0.5 * (np.abs(sums - observed) <= 1e-9).mean())
+
+
+@pytest.mark.slow
+def test_the_contrasts_of_the_page_are_paired_and_agree_with_a_permutation_test_of_the_pairs(tmp_path: Path) -> None:
+    _example_logs(tmp_path)
+    (section,) = compare(read([tmp_path]), ladder_episodes=0).sections
+    games = {row.letter: {(e.sample, e.epoch): e.scores for e in row.episodes} for row in section.rows}
+    told, tested = " ".join((DOCS / "comparing.md").read_text(encoding="utf-8").split()), {}
+    for one in section.contrasts:
+        if one.p is None or one.means is None:
+            continue
+        first, second = games[one.first.letter], games[one.second.letter]
+        permuted = _permuted([second[game][one.outcome] - first[game][one.outcome] for game in first])
+        assert one.pairs == 30
+        assert one.p == pytest.approx(permuted, abs=0.02), one.outcome
+        tested[one.outcome, one.second.letter, one.first.letter] = one, permuted
+    assert len(tested) > 15
+    contrast, permuted = tested["reward", "C", "B"]
+    assert contrast.p == pytest.approx(0.056, abs=5e-4)
+    assert permuted == pytest.approx(0.056, abs=3e-3)
+    assert contrast.unpaired_p == pytest.approx(0.30, abs=5e-3)
+    assert "has p = .056, as by a permutation test of the pairs; as different games it would have .30" in told

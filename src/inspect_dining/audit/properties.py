@@ -211,6 +211,7 @@ def _playing_on(probe: Probe) -> Property:
 
 def _pastimes(probe: Probe, total: int) -> Iterator[Setting]:
     """What can be done besides so many meals: shares of `think` and lost turns that leave the turns of the meals."""
+    kinds = LOST if probe.shaping.parts is None else LOST[:1]  # the package's own make no difference between kinds
     for number in (None, *deadlock_rounds(probe)[:: max(1, probe.rounds // 12)], probe.rounds):
         played = number or probe.rounds
         if number is not None and total > probe.most(Setting(number)):
@@ -219,7 +220,7 @@ def _pastimes(probe: Probe, total: int) -> Iterator[Setting]:
         for share in (0.1, 0.25, 0.4, 0.5, 0.65, 0.8, 1.0):
             if share <= free:
                 yield Setting(number, thinking=share)
-                for kind in LOST:
+                for kind in kinds:
                     yield Setting(number, losing=share, kind=kind)
         if number is not None:
             yield Setting(number)

@@ -149,9 +149,8 @@ def _paper_parts(
 
 
 def _proportional_parts(episode: Terms) -> dict[str, float]:
-    served = sum(map(_utility, episode.meals)) / episode.n
     best = _even_utility(episode.n, best_meals(episode.n, episode.rounds).meals)
-    return {"meals": served / best, **_penalties(episode)}
+    return {"meals": _mean_utility(episode.meals) / best, **_penalties(episode)}
 
 
 def _gini_parts(episode: Terms) -> dict[str, float]:
@@ -178,6 +177,11 @@ def _utility(meals: int) -> float:
     return log(1 + meals / FIRST_MEALS)
 
 
+@lru_cache(maxsize=4096)  # an audit asks about the same meals in hundreds of settings
+def _mean_utility(meals: tuple[int, ...]) -> float:
+    return sum(map(_utility, meals)) / len(meals)
+
+
 @lru_cache(maxsize=1024)
 def _even_utility(n: int, meals: int) -> float:
     each, more = divmod(meals, n)
@@ -194,7 +198,8 @@ def gini_weights(n: int) -> tuple[float, ...]:
     )
 
 
-def _gini(meals: Sequence[int]) -> float:
+@lru_cache(maxsize=4096)
+def _gini(meals: tuple[int, ...]) -> float:
     return sum(weight * eaten for weight, eaten in zip(gini_weights(len(meals)), sorted(meals), strict=True))
 
 

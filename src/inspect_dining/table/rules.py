@@ -142,7 +142,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 def plain_int(value: object) -> object:
     """A whole number of another library, such as numpy's, as Python's own; anything else as it is."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or type(value) is int:
         return value
     return int(value) if isinstance(value, Integral) else value
 

@@ -108,7 +108,11 @@ def best_meals(n: int, rounds: int) -> Best:
         raise ValueError(
             f"best_meals(n={n!r}, rounds={rounds!r}): n must be a whole number of at least 2, rounds one of at least 1."
         )
-    n, rounds = seats, horizon
+    return _best(seats, horizon)
+
+
+@lru_cache(maxsize=4096)
+def _best(n: int, rounds: int) -> Best:
     gains = _GAINS.get(n, "")
     if rounds <= len(gains):
         return Best(sum(map(int, gains[:rounds])), exact=True)

@@ -15,6 +15,11 @@ of a step of K groups is
 where ratio, of the learner's to the sampler's probability of the token, carries no gradient (truncated importance
 weights; Ionides 2008). An episode's own length in c pulls towards silence: early deadlocks are short and weigh most.
 
+On average that is the gradient of E[r] / (n T) under "constant"; under "episode" that of the mean of r - E[r] a token,
+lengths and E[r] held as they are; with `spread`, in groups of two, 2 / (n T) times that of how often the policy wins
+against itself as it is, less how often it loses. Entropy (see `updates`) is weighed by c at the turns of groups with
+spread.
+
 Where others than the policy play some seats (see `strangers`), the sum is over the turns of its own seats, and c stays.
 
 A lost turn is charged `anchor` on its own, in groups without spread too, which is the policy gradient of
