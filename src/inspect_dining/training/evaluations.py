@@ -19,6 +19,7 @@ def evaluate(recipe: Recipe, directory: RunDir) -> Iterator[str]:
             arguments = {
                 "n": list(recipe.test_sizes),
                 "episodes": recipe.log_episodes,
+                "seed": recipe.seed,
                 "rounds": recipe.test_rounds,
                 "order": recipe.order,
                 "release": recipe.release,

@@ -54,11 +54,11 @@ class HeldOutCell:
 def held_out(
     dinner: Dinner, recipe: Recipe, split: Split, sizes: Sequence[int], rounds: int, episodes: int, key: str
 ) -> list[HeldOutCell]:
-    """Plays held-out games, sampled and greedy side by side.
+    """Plays held-out games, sampled and greedy side by side; every seed of a run has games of its own.
 
     Args:
         dinner: The model at the table.
-        recipe: Gives the rules and the shaping.
+        recipe: Gives the rules, the shaping and the seed, by which the games are named as in `-T seed=SEED`.
         split: Whose seeds: `select` or `test`.
         sizes: Table sizes.
         rounds: The horizon.
@@ -70,7 +70,7 @@ def held_out(
     plays = [
         Play(
             recipe.rules(n, rounds),
-            episode_seed(split, sample_id(n, 0, e)),
+            episode_seed(split, sample_id(n, recipe.seed, e)),
             None if greedy else f"{key}/{split}/{n}/{e}",
         )
         for n, greedy in modes
@@ -81,7 +81,10 @@ def held_out(
     for i, (n, greedy) in enumerate(modes):
         part = tuple(records[i * episodes : (i + 1) * episodes])
         of = [terms(record) for record in part]
-        names = [f"{split} game {sample_id(n, 0, e)}, {'greedy' if greedy else 'sampled'}," for e in range(episodes)]
+        names = [
+            f"{split} game {sample_id(n, recipe.seed, e)}, {'greedy' if greedy else 'sampled'},"
+            for e in range(episodes)
+        ]
         rewards = tuple(rewarded(reward, t, name) for t, name in zip(of, names, strict=True))
         distinct = len({(record.rounds, record.ended) for record in part})
         cells.append(HeldOutCell(n, greedy, part, rewards, {**summary(of, rewards), "distinct": float(distinct)}))
