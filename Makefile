@@ -46,7 +46,7 @@ $(DEMO_ENV):
 	$(call environment,constraints.txt,$(DEMO_NEEDS))
 
 TEST_ENV := $(call stamp,.venv-test,constraints.txt)
-TEST_NEEDS := -e '.[analysis,train,pettingzoo,scout]' --group test
+TEST_NEEDS := -e '.[analysis,train,pettingzoo,scout,flow,notebook]' --group test
 $(TEST_ENV):
 	$(call environment,constraints.txt,$(TEST_NEEDS))
 

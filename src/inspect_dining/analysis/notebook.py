@@ -16,7 +16,7 @@ from inspect_dining.analysis.show.tables import comparison_tables
 P = ParamSpec("P")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ShownComparison(Comparison):
     """A comparison that prints its tables, and plots its figures."""
 
@@ -30,6 +30,9 @@ class ShownComparison(Comparison):
         with console.capture() as captured:
             console.print(self)
         return captured.get()
+
+    __repr__ = __str__
+    """What a Python prompt prints."""
 
     def _repr_html_(self) -> str:
         """What a notebook shows: who came to what, the differences, and the scores of every table size."""
