@@ -142,7 +142,7 @@ def test_a_large_table_is_searched_and_says_that_it_is_no_proof(function: Reward
 def test_a_shaping_that_raises_or_gives_no_number_is_named_with_its_episode() -> None:
     with pytest.raises(BadInput, match=r"own raised ZeroDivisionError .* for Terms\(n=3"):
         Probe(Shaping("own", shapings.broken), 3, 5).reward((0, 0, 0))
-    with pytest.raises(BadInput, match="own gave nan for Terms"):
+    with pytest.raises(BadInput, match="own returned nan for Terms"):
         Probe(Shaping("own", shapings.not_a_number), 3, 5).reward((1, 0, 0))
 
 

@@ -150,7 +150,7 @@ def test_a_picture_that_cannot_be_written_is_refused_before_anything_is_computed
         (("audit", "--shaping", "tests.audit.shapings:nothing"), "has no attribute 'nothing'"),
         (("audit", "--shaping", "no.such.module:reward"), "cannot be imported"),
         (("audit", "--shaping", "tests.audit.shapings:broken"), "raised ZeroDivisionError"),
-        (("audit", "--shaping", "tests.audit.shapings:not_a_number"), "gave nan"),
+        (("audit", "--shaping", "tests.audit.shapings:not_a_number"), "returned nan"),
         (("audit", "--weights", "1,2"), "four finite numbers are expected"),
         (("audit", "--weights", "1,2,x,4"), "--weights 1,2,x,4 is not accepted"),
         (("audit", "--shaping", "proportional", "--weights", "1,1,1,1"), "takes no weights"),

@@ -63,7 +63,7 @@ def test_free_text_is_read_once_a_message_and_compared_with_what_was_done() -> N
     assert sorted(asked) == sorted(f"<message>\n{WORDS[seat]}\n</message>" for seat in (0, 1))
     kept = [done == "pick_up_left" for message, done in told if message == WORDS[0]]
     assert found.as_float() == pytest.approx(sum(kept) / len(record.rounds), abs=1e-4)
-    assert f"of {len(record.rounds)} the grader's answer was not read" in str(found.explanation)
+    assert f"the grader's answer to {len(record.rounds)} could not be read" in str(found.explanation)
 
 
 @pytest.mark.parametrize(

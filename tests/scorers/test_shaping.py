@@ -191,7 +191,7 @@ def test_a_reward_that_is_no_finite_number_stops_with_a_sentence(function: str) 
         ("propotional", "Did you mean proportional? Accepted: paper, meal_gated, proportional, gini_welfare"),
         ("no_such_module_here:own", "cannot be imported"),
         (f"{__name__}:missing", "cannot be imported"),
-        (f"{__name__}:PAPER_MEALS", "is no function"),
+        (f"{__name__}:PAPER_MEALS", "is not a function"),
         (":own", "is not accepted: give package.module:name"),
     ],
 )

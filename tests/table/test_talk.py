@@ -139,8 +139,8 @@ def test_what_nobody_can_say_is_refused_in_one_sentence() -> None:
         (lambda: Game(rules, 0).move([]), "0 readings came where 0 seats"),
         (lambda: Game(rules, 0).speak(["a"]), "1 messages came where 3 seats"),
         (lambda: Game(Rules(3, 4), 0).speak([]), "0 messages came where 0 seats"),
-        (lambda: Game(rules, 0, ((("a",) * 3,),)), "nothing else takes any"),
-        (lambda: Game(replace(rules, talk_control="shuffled"), 0), "came with 0 rounds of another game"),
+        (lambda: Game(rules, 0, ((("a",) * 3,),)), "no other value takes any"),
+        (lambda: Game(replace(rules, talk_control="shuffled"), 0), "got 0 rounds of another game"),
         (lambda: play(Rules(3, 4, seat="hidden"), "wave"), "needs its seat number"),
         (lambda: play(Rules(3, 4, seat="hidden", hint="coin"), "odd_even"), "hint='parity'"),
     ]

@@ -190,7 +190,7 @@ def test_a_reward_that_is_no_number_names_its_episode_and_loses_nothing(speaker:
     run = Run(small(speaker), directory, Silent())
     run.reward = Shaping("spoiled", spoiled)
     with pytest.raises(
-        BadInput, match=r"stops at episode 1/2/0/0 \(run/step/group/member\): The shaping spoiled gave nan"
+        BadInput, match=r"stops at episode 1/2/0/0 \(run/step/group/member\): The shaping spoiled returned nan"
     ):
         run.train()
     assert [row["step"] for row in directory.rows("metrics.jsonl")] == [0, 1]

@@ -1,1 +1,1 @@
-"""The verbs of `python -m inspect_dining`: one file a verb."""
+"""The verbs of `python -m inspect_dining`: one file per verb."""

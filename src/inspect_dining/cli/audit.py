@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from inspect_dining.audit.assessment import Standing
 
 MOST_SEATS, MOST_ROUNDS = 40, 200
-"""The largest table, and the longest game, that an audit searches: what it takes grows with both."""
+"""The largest table and the longest game that an audit searches; the cost of the search grows with both."""
 _A_GROUP = 15
-"""Of one game in so many a group is played, for the chance of no spread; it takes as many games more."""
+"""One scripted game in this many is extended to a group of this many games, to estimate the chance of no spread."""
 
 
 @click.command(name="audit")
@@ -33,15 +33,15 @@ _A_GROUP = 15
     type=click.IntRange(min=0),
     default=300,
     show_default=True,
-    help="Games of each scripted player; 0 plays none.",
+    help="Games per scripted player; 0 plays none.",
 )
-@click.option("--seed", type=count("seed"), default=0, show_default=True, help="Of the scripted games.")
+@click.option("--seed", type=count("seed"), default=0, show_default=True, help="Seed of the scripted games.")
 @click.option(
     "--deadlock",
     type=click.FloatRange(0, 1),
     default=PAPER_DEADLOCK,
     show_default=True,
-    help="How often the policy to train deadlocks, for the chance that a group has no spread.",
+    help="How often the policy to train deadlocks, used for the chance that a group has no spread.",
 )
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a property fails.")
 @json_option
@@ -62,9 +62,10 @@ def audit_command(
 ) -> None:
     """Is this reward worth optimising?
 
-    Says what the best silent player earns, what fair play earns for every number of meals, up to which deadlock risk
-    playing pays, whether scripted players rank by reward as they do by efficiency, how often a group has no spread, and
-    which properties the reward lacks. Without --throughput, paper and meal_gated are audited with both normalisers.
+    Reports what the best silent player earns, what fair play earns for every number of meals, up to which deadlock
+    risk playing pays, whether scripted players rank by reward as they do by efficiency, how often a group has no
+    spread, and which properties the reward lacks. Without --throughput, paper and meal_gated are audited with both
+    normalisers.
     """
     if episodes == 1:
         raise BadInput("--episodes 1 is not accepted: an interval takes two games at least, and 0 plays none.")
@@ -116,7 +117,7 @@ def audit_command(
 
 
 def _normalisers(name: str, throughput: Throughput | None) -> list[Throughput]:
-    """The normaliser asked for, or both, since the paper does not say which it used."""
+    """The requested normaliser, or both, since the paper does not say which it used."""
     if throughput is not None:
         return [throughput]
     return ["seat_rounds", "optimum"] if name in ("paper", "meal_gated") else ["seat_rounds"]

@@ -10,17 +10,17 @@ from inspect_dining.errors import BadInput
 
 @click.command(name="check")
 @click.argument("models", nargs=-1, metavar="MODEL...")
-@click.option(
-    "--base-url", "base_url", help="The address of the model's server, as `--model-base-url` of inspect eval."
-)
+@click.option("--base-url", "base_url", help="Address of the model's server, as in `--model-base-url` of inspect eval.")
 @click.option(
     "--n", "sizes", callback=counts("n"), default="5,10,15", show_default=True, help="Table sizes of the full run."
 )
-@click.option("--episodes", type=count("episodes"), default=30, show_default=True, help="Its games of each size.")
-@click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="Its horizon T.")
+@click.option(
+    "--episodes", type=count("episodes"), default=30, show_default=True, help="Games per size in the full run."
+)
+@click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="Horizon T of the full run.")
 @click.option(
     "--model-cost-config", "price_file", type=click.Path(exists=True, dir_okay=False),
-    help="Prices, as Inspect reads them.",
+    help="Prices in Inspect's format.",
 )  # fmt: skip
 def check_command(
     models: Sequence[str],
@@ -30,10 +30,10 @@ def check_command(
     rounds: int,
     price_file: str | None,
 ) -> None:
-    """Plays two short games of three seats with each model, and says whether it is ready for the full run.
+    """Plays two short games of three seats with each model, and reports whether it is ready for the full run.
 
-    MODEL is a model as Inspect names it. Says whether its tool calls are read, shows the first reply that was lost with
-    what usually helps, tokens and seconds a turn, and the calls, tokens and cost of the full run. It takes 24 calls.
+    MODEL is a model name as Inspect accepts it. Reports whether its tool calls are read, the first lost reply with the
+    usual remedy, tokens and seconds per turn, and the calls, tokens and cost of the full run. It takes 24 calls.
     """
     if not models:
         raise BadInput("No model was given: name one or more, such as openai/gpt-5 or dining/odd_even.")

@@ -10,17 +10,17 @@ from inspect_dining.errors import BadInput
 from inspect_dining.files import write
 
 _FORMS = {".json": "json", ".csv": "csv", ".tex": "latex"}
-"""The form that an extension asks for."""
+"""The output format that each file extension selects."""
 
 
 @click.command(name="compare")
 @comparing
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables; null is undefined or unknown.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one number a line.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, one number per line.")
 @click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX tables (booktabs).")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False),
-    help="Write to this file instead of printing: .json, .csv or .tex in that form, any other as text.",
+    help="Write to this file instead of printing: .json, .csv and .tex select that format, any other is text.",
 )  # fmt: skip
 def compare(
     logs: tuple[str, ...],
@@ -37,10 +37,11 @@ def compare(
     as_latex: bool,
     output: Path | None,
 ) -> None:
-    """Compares the models of some logs on equal games.
+    """Compares the models of some logs on the same games.
 
     LOGS are Inspect log files or folders of them. For each n: what became of the planned episodes, every score with its
-    interval, deadlock by rounds, what independent seats and scripted players come to, and contrasts between the models.
+    interval, deadlock by round, the reference values of independent seats and scripted players, and contrasts between
+    models.
     """
     form = _form({"json": as_json, "csv": as_csv, "latex": as_latex}, output)
     _, found, _ = compare_logs(
@@ -71,18 +72,18 @@ def compare(
 
 
 def _form(flags: Mapping[str, bool], output: Path | None) -> str | None:
-    """The form that the flags or the extension of the file ask for; None for tables.
+    """The format that the flags or the file extension select; None for tables.
 
     Raises:
-        BadInput: They ask for two.
+        BadInput: They select two formats.
     """
     wanted = [name for name, given in flags.items() if given]
     if len(wanted) > 1:
-        raise BadInput(f"--{' and --'.join(wanted)} do not go together: ask for one form.")
+        raise BadInput(f"--{' and --'.join(wanted)} cannot be combined: choose one format.")
     if output is None:
         return wanted[0] if wanted else None
     check_output(output)
     of_file = _FORMS.get(output.suffix.lower())
     if wanted and of_file is not None and of_file != wanted[0]:
-        raise BadInput(f"--{wanted[0]} and {output} do not go together: {output.suffix} asks for {of_file}.")
+        raise BadInput(f"--{wanted[0]} and {output} cannot be combined: {output.suffix} selects {of_file}.")
     return wanted[0] if wanted else of_file

@@ -1,4 +1,4 @@
-"""What `compare` and `report` share: their options, and the comparison that these ask for."""
+"""What `compare` and `report` share: their options, and the comparison that the options describe."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,25 +26,27 @@ comparing = options(
         help="The primary outcome; all others are one family under Holm.",
     ),
     click.option("--baseline", help="Contrast only against this model (a unique part of its name)."),
-    click.option("--separate", is_flag=True, help="Keep runs of unequal set-up apart instead of refusing them."),
+    click.option("--separate", is_flag=True, help="Keep runs with different settings apart instead of refusing them."),
     click.option("--shaping", help="Score every run's reward by this shaping instead of its own."),
     click.option("--weights", help="The four weights of paper and meal_gated: 1,0.5,0.3,0.1."),
     click.option("--throughput", type=click.Choice(["seat_rounds", "optimum"]), help="Their normaliser."),
-    click.option("--variance", type=click.Choice(["population", "sample"]), help="Their variance of meals."),
+    click.option(
+        "--variance", type=click.Choice(["population", "sample"]), help="Variance of meals in paper and meal_gated."
+    ),
     click.option(
         "--ladder",
         "ladder_episodes",
         type=click.IntRange(0, 10_000),
         default=100,
         show_default=True,
-        help="Games of each scripted player beside the models; 0 for none.",
+        help="Games per scripted player shown alongside the models; 0 for none.",
     ),
 )
 """The argument and the options that `compare` and `report` share."""
 
 
 def refuse_missing(logs: Sequence[str]) -> None:
-    """Refuses logs that are not there, before anything that takes time is imported.
+    """Refuses missing logs before any slow import.
 
     Raises:
         BadInput: No log is named, or one does not exist.
@@ -57,14 +59,14 @@ def refuse_missing(logs: Sequence[str]) -> None:
 
 
 def check_output(file: Path, *suffixes: str) -> None:
-    """Refuses a file that could not be written, before any log is read.
+    """Refuses a file that cannot be written, before any log is read.
 
     Args:
         file: The file.
-        suffixes: The extensions that are accepted; any where none are given.
+        suffixes: The extensions that are accepted; any extension if empty.
 
     Raises:
-        BadInput: Its folder does not exist, or its extension is another.
+        BadInput: Its folder does not exist, or its extension is not accepted.
     """
     if suffixes and file.suffix.lower() not in suffixes:
         raise BadInput(f"{file} is not accepted: the file must end in {' or '.join(suffixes)}.")
@@ -73,7 +75,7 @@ def check_output(file: Path, *suffixes: str) -> None:
 
 
 def read_logs(logs: Sequence[str]) -> "Collection":
-    """Reads logs, with a counter where someone is watching."""
+    """Reads logs, with a progress counter on a terminal."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn
 
@@ -99,14 +101,14 @@ def compare_logs(
     variance: str | None,
     ladder_episodes: int,
 ) -> "tuple[Collection, Comparison, Shaping | None]":
-    """Reads logs and compares their models, as the options of `comparing` ask."""
+    """Reads logs and compares their models, as the options of `comparing` specify."""
     given = {"weights": weights, "throughput": throughput, "variance": variance}
     chosen = {name: value for name, value in given.items() if value is not None}
     if chosen and shaping is None:
         raise BadInput(f"--{next(iter(chosen))} belongs to a shaping: name one with --shaping.")
     refuse_missing(logs)
     if shaping is not None and ":" not in shaping and not chosen:
-        shaping_named(shaping)  # refuses an unknown name before anything that takes time is imported
+        shaping_named(shaping)  # refuses an unknown name before any slow import
     from inspect_dining.analysis.comparison.compare import compare as compare_models
     from inspect_dining.analysis.inputs.episodes import named_shaping
 

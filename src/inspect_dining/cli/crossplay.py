@@ -27,11 +27,15 @@ from inspect_dining.table.rules import Order, Release, Rules, Ties
 @click.option("--release", type=click.Choice(get_args(Release)), default="auto", show_default=True)
 @click.option("--ties", type=click.Choice(get_args(Ties)), default="random", show_default=True)
 @click.option(
-    "--patience", type=click.IntRange(min=1), default=1, show_default=True, help="Locked rounds of a deadlock."
+    "--patience",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Consecutive locked rounds that make a deadlock.",
 )
-@click.option("--faults", default="", help="What goes wrong with which seats, such as 2:silent@10,4:crash@first_fork.")
-@click.option("--games", type=click.IntRange(min=2), default=120, show_default=True, help="Games of each table.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="As in `-T seed=`.")
+@click.option("--faults", default="", help="Faults by seat, such as 2:silent@10,4:crash@first_fork.")
+@click.option("--games", type=click.IntRange(min=2), default=120, show_default=True, help="Games per table.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed, as in `-T seed=`.")
 @click.option(
     "--shapley/--no-shapley", default=True, show_default=True,
     help=f"Whether to compute Shapley values, at most {MOST_PLAYERS} players: 2^players - 1 more tables.",
@@ -53,7 +57,7 @@ def crossplay_command(
     figure: Path | None,
     as_json: bool,
 ) -> None:
-    """Seats every pair of PLAYERS at one table, and each alone: who can dine with whom?
+    """Seats every pair of PLAYERS at one table, and each player alone: who can dine with whom?
 
     PLAYERS are names of scripted players or folders of trained checkpoints. Two players share the seats in every
     distinct arrangement around the ring in turn, and all tables play the same games.

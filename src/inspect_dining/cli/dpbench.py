@@ -15,7 +15,7 @@ from inspect_dining.files import write
 @click.option("--csv", "table", type=click.Path(path_type=Path, dir_okay=False), help="Write the cells to FILE.csv.")
 @click.option("--figure", type=click.Path(path_type=Path, dir_okay=False), help="Draw the deadlock rates to FILE.svg.")
 def dpbench_command(paths: tuple[str, ...], pairs: bool, table: Path | None, figure: Path | None) -> None:
-    """Scores DPBench's results again and shows them beside games of ours.
+    """Scores DPBench's results again and shows them alongside our own games.
 
     PATHS are logs (.jsonl) and tables (.csv) that dpbench wrote, Inspect logs of `inspect_dining/dpbench`, or folders.
     """

@@ -13,17 +13,17 @@ from inspect_dining.files import write
 @click.command(name="export")
 @click.argument("logs", nargs=-1, metavar="LOGS...")
 @click.option(
-    "--by", type=click.Choice(["game", "seat", "turn"]), default="game", show_default=True, help="A row for each."
+    "--by", type=click.Choice(["game", "seat", "turn"]), default="game", show_default=True, help="What one row is."
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True,
     help="The file to write: .csv or .parquet.",
 )  # fmt: skip
 def export_command(logs: tuple[str, ...], by: Literal["game", "seat", "turn"], output: Path) -> None:
-    """Writes the games of some logs as one tidy table, for a model of your own.
+    """Writes the games of some logs as one tidy table, for your own statistics.
 
-    LOGS are Inspect log files or folders of them. A row is a game with its model, prompt, n, T, epoch, outcome, ten
-    scores, and meals, lost turns and tokens of every seat; or a seat, or a turn.
+    LOGS are Inspect log files or folders of them. A row is a game, with its model, prompt, n, T, epoch, outcome, ten
+    scores, and the meals, lost turns and tokens of every seat; with --by, a row is a seat or a turn.
     """
     refuse_missing(logs)
     check_output(output, ".csv", ".parquet")

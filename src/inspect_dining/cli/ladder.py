@@ -26,11 +26,11 @@ from inspect_dining.table.rules import Hint, Order, Release, Rules, Ties
     callback=counts("patience"),
     default="1,3",
     show_default=True,
-    help="After how many locked rounds a game is deadlocked; several values stand side by side.",
+    help="After how many locked rounds a game is deadlocked; several values are shown side by side.",
 )
 @shaped
-@click.option("--episodes", type=click.IntRange(min=2), default=300, show_default=True, help="Games of each player.")
-@click.option("--seed", type=count("seed"), default=0, show_default=True, help="As in `-T seed=`.")
+@click.option("--episodes", type=click.IntRange(min=2), default=300, show_default=True, help="Games per player.")
+@click.option("--seed", type=count("seed"), default=0, show_default=True, help="Seed, as in `-T seed=`.")
 @json_option
 def ladder_command(
     sizes: Sequence[int],
@@ -51,7 +51,7 @@ def ladder_command(
     """What every scripted player scores: the scale on which any model is read.
 
     Plays the games of an evaluation with the same seed, without Inspect, and orders the players by efficiency under the
-    first patience. Intervals are of 95%: Wilson's for no_deadlock, Student's t for the others.
+    first patience. Intervals are 95%: Wilson's for no_deadlock, Student's t for the others.
     """
     rewarding = shaping(name, weights=weights, throughput=throughput or "seat_rounds", variance=variance)
     refuse_endless(sizes, rounds, len(SCRIPTED) * len(patiences) * episodes)

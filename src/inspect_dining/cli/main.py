@@ -1,4 +1,4 @@
-"""`python -m inspect_dining VERB`: each verb lives in its room, which is imported only when the verb is used."""
+"""`python -m inspect_dining VERB`: each verb is imported only when it is used."""
 
 from importlib import import_module
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from inspect_dining.errors import BadInput
 
 
 class Verb(NamedTuple):
-    """Where a verb lives, and what it does in one line (so that the help imports no room)."""
+    """The module and function of a verb, and its one-line help (so that the help imports no room)."""
 
     module: str
     name: str
@@ -34,14 +34,14 @@ VERBS = {
 
 
 class Rooms(click.Group):
-    """A group whose commands are imported when they are asked for."""
+    """A group whose commands are imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in the order of the table above."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a verb, from its room."""
+        """The command of a verb, imported from its room."""
         if cmd_name not in VERBS:
             return None
         verb = VERBS[cmd_name]
@@ -50,19 +50,19 @@ class Rooms(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the verbs into the help without importing their rooms."""
+        """Lists the verbs in the help without importing their rooms."""
         with formatter.section("Verbs"):
             formatter.write_dl([(name, verb.help) for name, verb in VERBS.items()])
 
     def invoke(self, ctx: click.Context) -> object:
-        """Runs a verb; input that is not accepted becomes one sentence and a non-zero exit status."""
+        """Runs a verb; rejected input becomes one sentence and a non-zero exit status."""
         try:
             return super().invoke(ctx)
         except click.ClickException:
             raise
         except ModuleNotFoundError as error:
             raise BadInput(
-                f"This verb takes {error.name}, which is not installed: pip install 'inspect-dining[analysis]'."
+                f"This verb needs {error.name}, which is not installed: pip install 'inspect-dining[analysis]'."
             ) from error
         except (ValueError, OSError) as error:
             raise BadInput(str(error)) from error

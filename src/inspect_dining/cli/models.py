@@ -30,14 +30,14 @@ _TESTED = {
     show_default=True,
     help="Table sizes.",
 )
-@click.option("--episodes", type=count("episodes"), default=30, show_default=True, help="Games of each size.")
-@click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="The horizon T.")
+@click.option("--episodes", type=count("episodes"), default=30, show_default=True, help="Games per size.")
+@click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="Horizon T.")
 @json_option
 def models_command(name: str, sizes: Sequence[int], episodes: int, rounds: int, as_json: bool) -> None:
     """How to run each system of the paper.
 
-    Prints for each the command of its evaluation, for a local one that of its server too, what its tool calls need, and
-    the calls and tokens of the run. NAME, a part of a system's name, picks some of them.
+    Prints, for each system, the command of its evaluation (and of its server, if it is local), what its tool calls
+    need, and the calls and tokens of the run. NAME, a part of a system's name, selects some of them.
     """
     from rich.console import Console
     from rich.table import Table
@@ -48,7 +48,7 @@ def models_command(name: str, sizes: Sequence[int], episodes: int, rounds: int, 
     known = presets()
     found = named(name)
     for way in found[0].ways:
-        known.takes(way, sizes, episodes, rounds)  # refuses sizes that are none, before anything is printed
+        known.takes(way, sizes, episodes, rounds)  # refuses invalid sizes before anything is printed
     if as_json:
         systems = [_told(known, system, sizes, episodes, rounds) for system in found]
         click.echo(json.dumps({"dated": known.dated.isoformat(), "systems": systems}, indent=1, allow_nan=False))

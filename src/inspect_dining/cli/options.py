@@ -17,11 +17,11 @@ Callback = Callable[[click.Context, click.Parameter, str | None], list[N] | None
 
 
 def numbers(kind: type[N], expected: str) -> Callback[N]:
-    """A callback that reads a comma list of numbers; None stays None.
+    """A callback that reads comma-separated numbers; None stays None.
 
     Args:
         kind: `int` or `float`.
-        expected: What is accepted, with an example, for the message.
+        expected: What is accepted, with an example, for the error message.
     """
 
     def read(context: click.Context, parameter: click.Parameter, value: str | None) -> list[N] | None:
@@ -45,7 +45,7 @@ def options(*several: Callable[[C], C]) -> Callable[[C], C]:
 
 
 def counts(name: str) -> Callback[int]:
-    """A callback that reads a comma list of whole numbers within the `LIMITS` of a name, each given once."""
+    """A callback that reads comma-separated whole numbers within the `LIMITS` of a name, each given once."""
     least, most = LIMITS[name]
 
     def read(context: click.Context, parameter: click.Parameter, value: str | None) -> list[int] | None:
@@ -69,15 +69,15 @@ def count(name: str) -> click.IntRange:
 
 
 def refuse_endless(sizes: Sequence[int], rounds: int, games: int) -> None:
-    """Refuses scripted games that would not end.
+    """Refuses scripted games that would take too long.
 
     Args:
         sizes: Table sizes.
         rounds: The horizon.
-        games: Games of each size, over all players.
+        games: Games per size, over all players.
 
     Raises:
-        BadInput: There are more turns in them than one command may play.
+        BadInput: They have more turns than one command may play.
     """
     turns = sum(sizes) * rounds * games
     if turns > MOST_CALLS:
@@ -89,9 +89,9 @@ def refuse_endless(sizes: Sequence[int], rounds: int, games: int) -> None:
 
 size = options(
     click.option(
-        "--n", "sizes", callback=counts("n"), default="5", show_default=True, help="Seats; several as 5,10,15."
+        "--n", "sizes", callback=counts("n"), default="5", show_default=True, help="Seats; several sizes as 5,10,15."
     ),
-    click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="The horizon T."),
+    click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="Horizon T."),
 )
 """`--n` (the command gets a list of `sizes`) and `--rounds`."""
 shaped = options(
@@ -100,7 +100,7 @@ shaped = options(
         "name",
         default="paper",
         show_default=True,
-        help="paper, meal_gated, proportional, or package.module:function for one of your own.",
+        help="paper, meal_gated, proportional, or package.module:function for your own.",
     ),
     click.option(
         "--weights",

@@ -1,4 +1,4 @@
-"""`python -m inspect_dining plan`: what a run takes, and what it can tell, before it is started."""
+"""`python -m inspect_dining plan`: what a run takes, and what it can detect, before it is started."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspect_dining.planning.power import Needed
 
 ALPHA, POWER = 0.05, 0.8
-"""The defaults of `--alpha` and `--power`, those of `statistics`."""
+"""The defaults of `--alpha` and `--power`, the same as in `statistics`."""
 
 
 @click.command(name="plan")
@@ -33,32 +33,30 @@ ALPHA, POWER = 0.05, 0.8
     show_default=True,
     help="Table sizes.",
 )
-@click.option("--episodes", type=count("episodes"), default=30, show_default=True, help="Games of each size.")
-@click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="The horizon T.")
+@click.option("--episodes", type=count("episodes"), default=30, show_default=True, help="Games per size.")
+@click.option("--rounds", type=count("rounds"), default=30, show_default=True, help="Horizon T.")
 @click.option(
     "--talk",
     type=count("talk"),
     default=0,
     show_default=True,
-    help="Messages of each seat in a round, each a call more.",
+    help="Messages per seat and round; each is one more call.",
 )
 @click.option(
     "--talk-control",
     type=click.Choice(get_args(TalkControl)),
     default="none",
     show_default=True,
-    help="`shuffled` plays a second game, whose messages are heard.",
+    help="`shuffled` plays a second game and delivers its messages.",
 )
 @click.option(
     "--epochs", type=click.IntRange(min=1), default=1, show_default=True, help="How often each game is played."
 )
-@click.option("--model", "models", multiple=True, help="A model, as Inspect names it; several are several arms.")
-@click.option("--prompt-tokens", type=click.IntRange(min=1), help="Tokens that go into one call, tools included.")
-@click.option("--reply-tokens", type=click.IntRange(min=1), help="Tokens that come out of one call.")
-@click.option("--log", "logs", multiple=True, help="Measure both over the calls of a log of dinners instead.")
-@click.option(
-    "--model-cost-config", "price_file", type=click.Path(path_type=Path), help="Prices, as Inspect reads them."
-)
+@click.option("--model", "models", multiple=True, help="A model name as Inspect accepts it; each model is one arm.")
+@click.option("--prompt-tokens", type=click.IntRange(min=1), help="Input tokens per call, tools included.")
+@click.option("--reply-tokens", type=click.IntRange(min=1), help="Output tokens per call.")
+@click.option("--log", "logs", multiple=True, help="Measure both from the calls of an existing log instead.")
+@click.option("--model-cost-config", "price_file", type=click.Path(path_type=Path), help="Prices in Inspect's format.")
 @click.option(
     "--shares", type=(float, float), help="Episodes to tell these two shares of games without deadlock apart."
 )
@@ -86,17 +84,17 @@ def plan_command(
     alpha: float,
     as_json: bool,
 ) -> None:
-    """What a run takes, and what it can tell.
+    """What a run takes, and what it can detect.
 
-    Counts games and model calls, their tokens and cost where these can be known, the smallest difference between two
-    models that the episodes of one size can tell, and how many episodes a wanted difference takes.
+    Counts games and model calls, their tokens and cost if these can be known, the smallest difference between two
+    models that the episodes of one size can detect, and how many episodes a given difference takes.
     """
     from rich.console import Console
 
     from inspect_dining.planning.plan import Tokens, plan, prices_from, tell, tokens_from
 
     if logs and (prompt_tokens or reply_tokens):
-        raise BadInput("--log measures tokens; it does not go with --prompt-tokens or --reply-tokens.")
+        raise BadInput("--log measures tokens; it cannot be combined with --prompt-tokens or --reply-tokens.")
     prices = prices_from(price_file) if price_file else None
     tokens = tokens_from(logs) if logs else Tokens(prompt_tokens, reply_tokens, 0.0, 0.0, "as stated")
     planned = plan(sizes, episodes, rounds, epochs, models, tokens, prices, talk, talk_control)
@@ -164,7 +162,7 @@ def _tables(planned: "Plan", told: "Tells", prices: "dict[str, ModelCost] | None
 
 
 def _share(share: float | None, episodes: int) -> str:
-    """A share with as many digits as its power needs: a hundred games tell thousandths apart."""
+    """A share with as many digits as its power needs: a hundred games resolve thousandths."""
     return "-" if share is None else f"{share:.{3 if episodes <= 100 else 4}f}"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command(name="replay")
 @click.argument("log", metavar="LOG")
 @click.option("--sample", metavar="ID", help="A sample id, such as n05-s0-e007; the first game if left out.")
-@click.option("--model", metavar="NAME", help="A part of a model's name, where several logs hold the game.")
+@click.option("--model", metavar="NAME", help="Part of a model's name, if several logs hold the game.")
 @click.option("--epoch", type=click.IntRange(min=1), help="An epoch; the first if left out.")
 @click.option(
     "--svg", type=click.Path(path_type=Path, dir_okay=False), help="Draw the whole game into this file, FILE.svg."
@@ -74,11 +74,11 @@ def replay(
 
 
 _BACK, _ON = ("\x1b[D", "\x1b[A", "k", "\xe0K", "\xe0H"), ("\x1b[C", "\x1b[B", "j", " ", "\r", "\n", "\xe0M", "\xe0P")
-"""What a terminal sends for the arrow keys, and letters for those who prefer them."""
+"""What a terminal sends for the arrow keys, and their letter alternatives."""
 
 
 def _step(pages: "Sequence[RenderableType]", title: str, console: "Console") -> None:
-    """Shows one page after the other, as the keys ask."""
+    """Shows one page at a time, as the keys select it."""
     at = 0
     while True:
         console.clear()

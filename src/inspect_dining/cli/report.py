@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), default=Path("report.html"),
     show_default=True, help="The file to write: FILE.html, or FILE.pdf, which a Chromium on PATH prints.",
 )  # fmt: skip
-@click.option("--title", default="A comparison of dinners", show_default=True, help="Its title.")
+@click.option("--title", default="A comparison of dinners", show_default=True, help="Title of the report.")
 @click.option(
     "--episode", "chosen", multiple=True, metavar="ID",
-    help="A sample id whose games are shown round by round; else one typical game of each model and n.",
+    help="A sample id whose games are shown round by round; by default one typical game per model and n.",
 )  # fmt: skip
-@click.option("--paper", type=click.Choice(["A4", "letter"]), default="A4", show_default=True, help="Paper in print.")
+@click.option("--paper", type=click.Choice(["A4", "letter"]), default="A4", show_default=True, help="Paper size.")
 @click.option(
     "--figures", type=click.Path(path_type=Path, file_okay=False),
-    help="Write every figure into this folder too, as SVG and, where a Chromium is on PATH, as PDF.",
+    help="Write every figure into this folder too, as SVG and, if a Chromium is on PATH, as PDF.",
 )  # fmt: skip
 def report(
     logs: tuple[str, ...],
@@ -45,7 +45,7 @@ def report(
     paper: "Paper",
     figures: Path | None,
 ) -> None:
-    """Writes one HTML or PDF file about some logs that opens without a network.
+    """Writes one self-contained HTML or PDF file about some logs.
 
     LOGS are Inspect log files or folders of them. The file holds the tables of `compare`, deadlock against n, survival,
     meals by seat, contrasts, the audit of the reward used, and games round by round.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("logs", nargs=-1, required=True)
 @json_option
 def talk_command(logs: tuple[str, ...], as_json: bool) -> None:
-    """What talk costs and gains: runs of one player that differ in talk alone, beside its silent play and the placebo.
+    """What talk costs and gains: runs of one player that differ only in talk, with its silent play and the placebo.
 
     LOGS are Inspect log files or folders of them. An announcement is a message in the form of the scripted talkers,
     `Round 3: I will eat.`; free text is not read.
@@ -62,7 +62,7 @@ LEGEND = (
 
 
 def _table(title: str, heads: Sequence[str], rows: "Sequence[tuple[Arm, Sequence[str]]]") -> "Table":
-    """A table of arms; their prompts are named where they differ."""
+    """A table of arms; prompts are named if they differ."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

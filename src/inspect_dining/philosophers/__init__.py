@@ -1,1 +1,1 @@
-"""One seat: its prompt and tools, the reading of its replies, the graph that decides, and the `dining/` provider."""
+"""One seat: its prompt and tools, the reading of its replies, and the graph that decides."""

@@ -1,9 +1,9 @@
-"""What a model says, made fit to be logged and to be sent back.
+"""Bounds on a model's output, so that it can be logged and sent back.
 
-A log is JSON, and a provider's next request is checked: a call nested 250 deep, a number of a thousand digits or half a
-surrogate pair would lose the whole sample, and a tool name with a blank in it is a bad request to a strict server. So
-what a model says is bounded once, before anything keeps it. Nothing that the reading tells apart is lost: a call that
-is cut down here is one that nobody could have read.
+A log is JSON, and a provider checks the next request. A call nested 250 deep, a number with a thousand digits or half a
+surrogate pair would lose the whole sample, and a strict server rejects a tool name with a space in it. A model's output
+is therefore bounded once, before it is stored anywhere. No distinction that the reading makes is lost: a call that is
+cut down here could not have been read anyway.
 """
 
 import re
@@ -23,20 +23,20 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 MOST_TEXT = 400_000
-"""Letters of one piece of text."""
+"""The maximum characters in one piece of text."""
 MOST_CALLS = 16
-"""Calls of one reply; the first decides, the others are only counted."""
+"""The maximum calls in one reply; the first decides, the others are only counted."""
 MOST_NAME = 128
-"""Letters of a tool name, and of a call's id."""
+"""The maximum characters in a tool name, and in a call's id."""
 MOST_ARGUMENTS = 10_000
-"""Letters of a call's arguments, written as JSON; and of why they could not be read."""
+"""The maximum characters in a call's arguments as JSON, and in the reason why they could not be read."""
 MOST_NESTING = 16
-"""How deep arguments, and 64 how deep a raw reply, may be nested."""
+"""The maximum nesting of arguments; 64 for a raw reply."""
 _RAW_NESTING = 64
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _LARGEST = 2**63
 NOTHING_SAID = "(nothing)"
-"""Stands in a kept conversation for a reply without text and calls, which strict providers do not take back."""
+"""Replaces a reply without text and calls in a kept conversation, since strict providers reject an empty one."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -48,7 +48,7 @@ def bounded(output: ModelOutput) -> ModelOutput:
         output: The output; it is not changed.
 
     Returns:
-        The same output where it is within bounds.
+        The output itself if it is within bounds.
     """
     choices = [_choice(choice) for choice in output.choices]
     error = output.error and text(output.error, MOST_ARGUMENTS)
@@ -65,21 +65,21 @@ def text(given: str, most: int = MOST_TEXT) -> str:
 
 
 def bound_raw(call: ModelCall) -> None:
-    """Takes out of the raw request and reply of a provider what no log can hold."""
+    """Removes what no log can hold from a provider's raw request and reply."""
     if call.response is not None and not _is_plain(call.response, _RAW_NESTING):
-        call.response = {"left_out": "The reply is nested too deeply, or holds what is no JSON."}
+        call.response = {"left_out": "The reply is nested too deeply, or is not valid JSON."}
 
 
 def replayable(message: ChatMessageAssistant, taken: set[str]) -> ChatMessageAssistant:
-    """A reply as it may stand in a kept conversation, whatever the model said.
+    """Makes a reply valid for a kept conversation, whatever the model said.
 
     Args:
         message: The reply.
         taken: The ids of earlier calls; new ones are added.
 
     Returns:
-        The same reply where a strict provider takes it back: it says something, and every call has a name and an id
-        that the vendors allow, an id of its own, and arguments that are an object.
+        The reply itself if a strict provider accepts it back: it is not empty, and every call has a valid name, a valid
+            and unique id, and arguments that are an object.
     """
     calls = []
     for call in message.tool_calls or []:
@@ -88,7 +88,7 @@ def replayable(message: ChatMessageAssistant, taken: set[str]) -> ChatMessageAss
         if sound and _ID.fullmatch(call.id) and call.id not in taken:
             calls.append(call)
         else:
-            # a new id: some provider classes look up by id what the model said, and would send that
+            # a new id: some provider classes look up the original call by id and would send that
             new = next(id for number in count(len(taken)) if (id := f"call{number:05d}") not in taken)
             calls.append(ToolCall(id=new, function=name, arguments=call.arguments if sound else {}))
         taken.add(calls[-1].id)
@@ -103,7 +103,7 @@ def replayable(message: ChatMessageAssistant, taken: set[str]) -> ChatMessageAss
 
 
 def _allowed(name: str) -> str:
-    """The nearest tool name that the vendors allow."""
+    """The nearest tool name that vendors allow."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64] or "unknown"
 
 
@@ -129,7 +129,7 @@ def _call(call: ToolCall) -> ToolCall:
     error = None if call.parse_error is None else text(call.parse_error, MOST_ARGUMENTS)
     arguments = call.arguments
     if not _is_plain(arguments, MOST_NESTING) or len(str(arguments)) > MOST_ARGUMENTS:
-        arguments, error = {}, error or "The arguments are too long, nested too deeply, or hold what is no JSON."
+        arguments, error = {}, error or "The arguments are too long, nested too deeply, or not valid JSON."
     return replace(
         call,
         id=text(call.id, MOST_NAME),

@@ -1,7 +1,7 @@
-"""A tool call, whoever wrote it down: what it names, and whether anything in it could contradict that name.
+"""Tool calls from any source: the tool they name, and whether anything in them could contradict that name.
 
-None of the six tools takes an argument. So a call is understood only if it names a tool and carries nothing else: an
-argument, a second key of the same name, or a key that no call has could take back what the name says.
+None of the six tools takes an argument, so a call is read only if it names a tool and carries nothing else. An
+argument, a repeated key, or an unknown key could contradict the name.
 """
 
 import json
@@ -47,7 +47,7 @@ def canonical(name: str) -> Action | None:
 
 
 def bare(arguments: object) -> bool:
-    """Whether a call's arguments say nothing: none, `{}`, `""` or `null`, also as text with blanks around."""
+    """Whether a call's arguments are empty: none, `{}`, `""` or `null`, also as a string with surrounding spaces."""
     if isinstance(arguments, str):
         text = arguments.strip()
         return text in {"", "null", '""'} or (text[0] + text[-1] == "{}" and not text[1:-1].strip())
@@ -55,10 +55,10 @@ def bare(arguments: object) -> bool:
 
 
 def strict_json(text: str) -> object:
-    """Parses JSON in which no object has a key twice, since the two could contradict each other.
+    """Parses JSON in which no object repeats a key, since the two values could contradict each other.
 
     Raises:
-        ValueError: It is no JSON, has a key twice, or is nested too deeply to be read.
+        ValueError: It is not JSON, repeats a key, or is nested too deeply.
     """
     try:
         value: object = json.loads(text, object_pairs_hook=_once)
@@ -75,7 +75,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def plain_call(text: str) -> Call | None:
-    """The call in a text that is exactly one JSON object with a name, at most its arguments, and nothing else."""
+    """The call in a text that is exactly one JSON object with a name, optional arguments, and nothing else."""
     try:
         return _named(strict_json(text))
     except ValueError:
@@ -83,11 +83,11 @@ def plain_call(text: str) -> Call | None:
 
 
 def wrapped_call(text: str) -> Call | None:
-    """The one call in a JSON text, in any of the wrappings that model families put around it.
+    """The one call in a JSON text, in any of the wrappers that model families use.
 
-    Known are the plain object, the same with `type` and `id`, in a list of one, and the messages of OpenAI
-    (`function_call`, `tool_calls`), Anthropic (`tool_use`) and Gemini (`functionCall`). The arguments must be there,
-    however empty: in text, a name alone is a mention.
+    Accepted are the plain object, the same with `type` and `id`, a list of one, and the formats of OpenAI
+    (`function_call`, `tool_calls`), Anthropic (`tool_use`) and Gemini (`functionCall`). The arguments must be
+    present, even if empty: in text, a name alone is only a mention.
     """
     try:
         value = strict_json(text)
@@ -119,7 +119,7 @@ def _named(value: object) -> Call | None:
 
 
 def _is_envelope(key: str, value: object) -> bool:
-    """Whether a key of a JSON call only says that it is one, and cannot bear on what it does."""
+    """Whether a key of a JSON call only marks it as a call and cannot affect its meaning."""
     said: Mapping[str, bool] = {
         "type": value in ("function", "function_call", "tool_call", "tool_use"),
         "role": value == "assistant",

@@ -1,9 +1,9 @@
-"""One philosopher: a LangGraph graph over Inspect's own messages that only decides.
+"""One philosopher: a LangGraph graph over Inspect's messages that only makes decisions.
 
-The graph's state is a `Deliberation`. It is compiled once and has no checkpointer: whatever it remembers is state that
-the seat carries out of one turn and into the next. Any compiled graph or Inspect agent that keeps the same contract can
-take the seats: it gets messages and tools, asks the model, and hands back the model's reply. It never runs a tool and
-never answers one; reading the reply and moving the table belong to the dinner.
+The graph's state is a `Deliberation`. It is compiled once and has no checkpointer: its memory is state that the seat
+carries from one turn to the next. Any compiled graph or Inspect agent with the same contract can take a seat: it gets
+messages and tools, calls the model, and returns the model's reply. It never runs a tool and never answers one; the
+dinner reads the reply and moves the table.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class Deliberation(TypedDict, total=False):
-    """What a philosopher gets, and what it hands back.
+    """The input and output of a philosopher.
 
-    `messages`, `tools`, `model` and `config` are given anew for every turn; `output` must be in the state that comes
-    out. Every other key is the philosopher's own memory: it comes back in with the next turn.
+    `messages`, `tools`, `model` and `config` are provided anew in every turn; `output` must be in the returned
+    state. Every other key is the philosopher's own memory, which is passed back in the next turn.
     """
 
     messages: list[ChatMessage]
@@ -38,11 +38,11 @@ class Deliberation(TypedDict, total=False):
 
 
 Decide = Callable[[Deliberation], Awaitable[Deliberation]]
-"""A philosopher: takes a deliberation and gives it back with the model's reply in `output`."""
+"""A philosopher: takes a deliberation and returns it with the model's reply in `output`."""
 
 _GIVEN = ("messages", "tools", "model", "config", "output")
 _NO_STEP_CAP = 1_000_000
-"""LangGraph ends a graph after 25 steps unless told otherwise."""
+"""LangGraph ends a graph after 25 steps by default."""
 
 
 @cache
@@ -55,7 +55,7 @@ def tools() -> tuple[ToolInfo, ...]:
 
 @cache
 def philosopher() -> Decide:
-    """The philosopher that sits down by default: a graph of one node that asks the model once."""
+    """The default philosopher: a graph of one node that calls the model once."""
     from langgraph.graph import END, START, StateGraph
 
     async def decide(state: Deliberation) -> Deliberation:
@@ -72,7 +72,7 @@ def philosopher() -> Decide:
 
 
 def load_philosopher(name: str | None) -> Decide:
-    """A philosopher of one's own.
+    """Loads a custom philosopher.
 
     Args:
         name: `package.module:name` of a compiled LangGraph graph, of an Inspect agent, or of an `@agent` function
@@ -82,7 +82,7 @@ def load_philosopher(name: str | None) -> Decide:
         The philosopher.
 
     Raises:
-        BadInput: There is no such thing, or it cannot take a seat.
+        BadInput: The object does not exist, or it cannot take a seat.
     """
     if name is None:
         return philosopher()
@@ -96,18 +96,18 @@ def load_philosopher(name: str | None) -> Decide:
     if callable(found):
         try:
             agent: object = found if _awaits(found) else found()
-        except Exception as error:  # a function of the user's own may raise anything
+        except Exception as error:  # a user's function may raise anything
             raise BadInput(f"The philosopher {name!r} cannot be made: {type(error).__name__}: {error}.") from error
         if callable(agent) and _awaits(agent):
             return _by_agent(name, agent)
     raise BadInput(
-        f"The philosopher {name!r} cannot take a seat; accepted is package.module:name of a compiled LangGraph graph "
+        f"The philosopher {name!r} cannot take a seat; give package.module:name of a compiled LangGraph graph "
         "or of an Inspect agent."
     )
 
 
 def _awaits(found: object) -> bool:
-    """Whether a thing is an agent itself, and not the function that makes it."""
+    """Whether an object is an agent itself, and not a function that creates one."""
     return iscoroutinefunction(found) or iscoroutinefunction(getattr(found, "__call__", None))  # noqa: B004
 
 
@@ -115,7 +115,7 @@ def _by_graph(name: str, graph: "Runnable[Any, Any]") -> Decide:
     async def decide(given: Deliberation) -> Deliberation:
         state: Deliberation = await graph.ainvoke(given, {"recursion_limit": _NO_STEP_CAP})
         if not isinstance(state.get("output"), ModelOutput):
-            raise TypeError(f"{name} handed back no model reply: its state must hold a ModelOutput in 'output'.")
+            raise TypeError(f"{name} returned no model reply: its state must hold a ModelOutput in 'output'.")
         return state
 
     return decide
@@ -132,7 +132,7 @@ def _by_agent(name: str, agent: Callable[..., Awaitable[AgentState]]) -> Decide:
         )
         if state.output.empty or not all(isinstance(m, ChatMessageAssistant) for m in state.messages[asked:]):
             raise TypeError(
-                f"{name} must hand back the model's reply in state.output and answer no tool call: the dinner does."
+                f"{name} must return the model's reply in state.output and answer no tool call: the dinner does."
             )
         return {"output": state.output}
 
@@ -140,7 +140,7 @@ def _by_agent(name: str, agent: Callable[..., Awaitable[AgentState]]) -> Decide:
 
 
 def memory_of(state: Deliberation) -> Deliberation:
-    """What a philosopher carries into its next turn: all of its state but what every turn gives anew."""
+    """A philosopher's memory: all of its state except what every turn provides anew."""
     kept: Deliberation = {}
     for key in state:
         if key not in _GIVEN:

@@ -1,7 +1,7 @@
-"""What a philosopher is told: the rules, its six tools, and before every turn an observation of the table.
+"""The prompts of a philosopher: the rules, its six tools, and before every turn an observation of the table.
 
-One text for evaluation and training. The observation begins with `table.view.render`, so scripted players parse the
-very prompt that a language model gets. What it advises is a strategy by name, or a text file of the user's.
+Evaluation and training use the same text. The observation begins with `table.view.render`, so scripted players parse
+the same prompt that a language model gets. The advice in a prompt is a named strategy or the user's text file.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ PROMPTS = ("default", "minimal", *_ADVICE)
 """The prompt strategies by name. `minimal` names neither goals nor deadlock; the others add advice to `default`."""
 _NEEDS = {"resource_order": "seat", "odd_even": "parity"}
 RULES = "{rules}"
-"""The word in a prompt file that the rules of the game replace."""
+"""The placeholder in a prompt file that is replaced by the rules of the game."""
 _LONGEST = 20_000
 
 
@@ -72,7 +72,7 @@ def system_prompt(rules: Rules, prompt: str = "default") -> str:
 
     Args:
         rules: The rules of the game.
-        prompt: A strategy of `PROMPTS`, or a text as `read_prompt` gives it.
+        prompt: A strategy of `PROMPTS`, or a text from `read_prompt`.
     """
     if prompt not in PROMPTS:
         return prompt.replace(RULES, _game(rules))
@@ -83,7 +83,7 @@ def system_prompt(rules: Rules, prompt: str = "default") -> str:
 
 
 def _game(rules: Rules, goals: bool = True) -> str:
-    """The rules of the game in words, with what the table should strive for unless the prompt is minimal."""
+    """The rules of the game in words, with the goals of the table unless the prompt is minimal."""
     stuck = "a round" if rules.patience == 1 else f"{rules.patience} rounds in a row"
     number = ""
     if rules.hint == "coin":
@@ -123,9 +123,9 @@ def _reply(rules: Rules) -> str:
 
 
 def read_prompt(prompt: object, rules: Sequence[Rules]) -> str:
-    """A prompt as the user named it: a strategy of `PROMPTS`, or the path of a text file.
+    """Reads the user's prompt: a strategy of `PROMPTS`, or the path of a text file.
 
-    A file's text is the whole system prompt. Where it holds the word `{rules}`, the rules of the game take its place.
+    A file's text is the whole system prompt; `{rules}` in it is replaced by the rules of the game.
 
     Args:
         prompt: The name or the path.
@@ -143,7 +143,7 @@ def read_prompt(prompt: object, rules: Sequence[Rules]) -> str:
         for one in rules:
             needs = _NEEDS.get(prompt)
             if needs and one.seat == "hidden" and not (needs == "parity" and one.hint == "parity"):
-                raise BadInput(f"prompt={prompt!r} speaks of the seat number, which seat='hidden' hides.")
+                raise BadInput(f"prompt={prompt!r} refers to the seat number, which seat='hidden' hides.")
         return prompt
     path = Path(prompt)
     if not path.is_file():
@@ -173,11 +173,11 @@ TOOLS: dict[Action, str] = {
     Action.EAT: "Eat one meal, if both forks are in your hands.",
     Action.THINK: "Do nothing in this round.",
 }
-"""The six tools, none of which takes an argument, with what the model reads about them."""
+"""The six tools, none of which takes an argument, with the descriptions that the model reads."""
 
 
 def tool_schemas() -> list[dict[str, object]]:
-    """The six tools as JSON function schemas, as chat templates and OpenAI-compatible servers take them."""
+    """The six tools as JSON function schemas, as chat templates and OpenAI-compatible servers expect them."""
     return [
         {
             "type": "function",
@@ -192,15 +192,15 @@ def tool_schemas() -> list[dict[str, object]]:
 
 
 def observation(view: View, before: Sequence[View] = ()) -> str:
-    """What a seat reads before its turn, or before it says a message.
+    """The observation of a seat before its turn or its message.
 
     Args:
-        view: What it sees now.
-        before: Its own earlier views, each of a turn, that it remembers, oldest first, without gaps up to the round
-            before this one; what came of each turn stands in the view after it.
+        view: Its current view.
+        before: The earlier views that it remembers, one per turn, oldest first, without gaps up to the round
+            before this one; the outcome of each turn is in the view after it.
 
     Returns:
-        The rendered view and, where there is something to remember, a line for each remembered turn.
+        The rendered view and, if there is a memory, one line per remembered turn.
     """
     if not before:
         return render(view)
@@ -213,7 +213,7 @@ def observation(view: View, before: Sequence[View] = ()) -> str:
 
 
 def _spoken(then: View) -> str:
-    """What was last said before a remembered turn."""
+    """The last messages before a remembered turn."""
     if then.talk is None:
         return ""
     said = zip(("left neighbour", "right neighbour", "you"), (*then.talk.heard, then.talk.said), strict=True)
@@ -222,5 +222,5 @@ def _spoken(then: View) -> str:
 
 @lru_cache(maxsize=256)
 def prompt_hash(rules: Rules, prompt: str = "default") -> str:
-    """8 hex digits that name the prompt (system text and tools), so that runs with unlike prompts are told apart."""
+    """8 hex digits that name the prompt (system text and tools), so that different prompts can be told apart."""
     return sha256(f"{system_prompt(rules, prompt)}{TOOLS}".encode()).hexdigest()[:8]

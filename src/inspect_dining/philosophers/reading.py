@@ -1,20 +1,20 @@
-"""The reading of a reply: what a model's answer is understood to mean, with nothing guessed.
+"""The reading of a reply: how a model's answer is interpreted, without guessing.
 
-Pure and total: every reply has exactly one reading, and no reply, however broken, raises. The rules, in their order:
+It is pure and total: every reply has exactly one reading, and no reply, however broken, raises. The rules, in order:
 
-1. A refusal (`content_filter`) is `refused`, whatever else came.
-2. Native calls decide where there are any. The first one alone is read: unless it names one of the six tools, without
-   arguments, the reading is `malformed` or `unknown`, and a later call never steps in. If it does, the reading is
-   `action`, or `several` where more calls follow. A whole call counts also in a reply that the token limit cut; a
+1. A refusal (`content_filter`) is `refused`, whatever else it contains.
+2. Native calls decide, if there are any. Only the first one is read. Unless it names one of the six tools, without
+   arguments, the reading is `malformed` or `unknown`, and a later call never replaces it. If it does, the reading is
+   `action`, or `several` if more calls follow. A complete call counts even if the token limit cut the reply; a
    single call that the cut made unreadable is `truncated`.
 3. Without a call, a reply that the limit cut is `truncated`; one whose call the provider could not read is `malformed`;
    one that says nothing outside reasoning is `empty`.
 4. Text is `no_call`, unless `rescue` is on and it is one unambiguous call (see `rescue.py`): then it is `rescued`.
 
-Reasoning is never an action and never counts as text. What a provider has undone before, no reading can see: `hf/`
-hands a call within `<think>` over as a native call; Inspect keeps the reasoning that it tells apart, but not its place,
-so a call in the text may have been thought over afterwards; and for a tool without parameters it drops arguments that
-are no JSON object (a bare `left`, `[1]`).
+Reasoning is never an action and never counts as text. Some provider behaviour cannot be undone here. `hf/` returns a
+call within `<think>` as a native call. Inspect keeps separated reasoning, but not its position, so reasoning may have
+followed a call in the text. For a tool without parameters, Inspect drops arguments that are not a JSON object (a bare
+`left`, `[1]`).
 """
 
 import re
@@ -35,11 +35,11 @@ __all__ = ["Call", "Reply", "Stop", "canonical", "read", "reply_from_text", "rep
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's reply to one observation, as its provider handed it over.
+    """A model's reply to one observation, as its provider returned it.
 
     Attributes:
         calls: Its native calls, in order.
-        text: Its text; reasoning that the provider told apart is not in it.
+        text: Its text; it excludes reasoning that the provider separated.
         stop: Why the model stopped.
     """
 
@@ -53,14 +53,14 @@ _RESCUED = {action: Reading(Kind.RESCUED, action) for action in Action}
 
 
 def read(reply: Reply, rescue: bool = False) -> Reading:
-    """What a reply is understood to mean.
+    """Reads a reply.
 
     Args:
         reply: The reply.
-        rescue: Whether one unambiguous call in the text counts where there is no native call.
+        rescue: Whether one unambiguous call in the text counts if there is no native call.
 
     Returns:
-        Its reading. An `overflow` that nobody cut before is read like a reply that the token limit cut.
+        Its reading. An `overflow` that did not cut the game is read like a reply that the token limit cut.
     """
     if reply.stop is Stop.REFUSED:
         return Reading(Kind.REFUSED)
@@ -84,7 +84,7 @@ def read(reply: Reply, rescue: bool = False) -> Reading:
 
 
 def _understood(call: Call) -> Action | Kind:
-    """The action of a call, or the kind of reading that it is without one."""
+    """The action of a call, or its kind of reading if it has none."""
     if call.error is not None:
         found = _unparsed(call)
         if found is None:
@@ -101,7 +101,7 @@ _DETAILS = "\n\nError details: "
 
 
 def _unparsed(call: Call) -> Call | None:
-    """The call inside an error of Inspect's, which (in `hf/`) takes empty arguments for missing ones."""
+    """The call inside one of Inspect's parse errors, since `hf/` treats empty arguments as missing."""
     if call.error is None or call.name != "unknown" or not bare(call.arguments):
         return None
     raw, marker, _ = call.error.removeprefix(_UNPARSED).rpartition(_DETAILS)
@@ -113,11 +113,11 @@ _GEMINI_FAILED = "I seem to have had trouble calling a function and replied with
 
 
 def reply_of(output: "ModelOutput") -> Reply:
-    """The reply in what Inspect's model interface returns.
+    """The reply in the output of Inspect's model interface.
 
-    What providers put in the model's mouth is undone: Inspect's text for "nothing came" is no text; its apology for a
-    call that Gemini itself declared malformed is such a call; and a refusal that OpenAI reports in a field of its own,
-    with an ordinary end, is a refusal.
+    Text that providers add in the model's name is undone: Inspect's placeholder for an empty reply is not text; its
+    apology for a call that Gemini itself declared malformed is such a call; and a refusal that OpenAI reports in a
+    separate field, with an ordinary finish reason, is a refusal.
 
     Args:
         output: A model's output; only its first choice counts, as everywhere in Inspect.
@@ -126,7 +126,7 @@ def reply_of(output: "ModelOutput") -> Reply:
         The reply.
 
     Raises:
-        ValueError: The output has no choices: then there is no reply, and nothing to read.
+        ValueError: The output has no choices, so there is no reply to read.
     """
     if not output.choices:
         raise ValueError("The model's output has no choices, so there is no reply to read.")
@@ -149,24 +149,24 @@ _FUNCTION = re.compile(r"\s*<function=(?P<name>[^<>\n]{1,100})>(?P<inside>[^<>]*
 def reply_from_text(text: str, stop: Stop) -> Reply:
     r"""The reply in a completion of Qwen's chat template, with its calls made native.
 
-    What it does with each, beside vLLM's `hermes` parser and Inspect's `hf/`:
+    The rules, compared with vLLM's `hermes` parser and Inspect's `hf/`:
 
-    * Every `<tool_call>...</tool_call>` outside reasoning is one call, in order; what stands around is text. `hermes`
+    * Every `<tool_call>...</tool_call>` outside reasoning is one call, in order; the rest is text. `hermes`
       drops the text after the first call; `hf/` does not look for reasoning.
-    * Between the tags stands one JSON object with `name` and `arguments` (or `parameters`, as in `hf/`), or the
+    * Between the tags is one JSON object with `name` and `arguments` (or `parameters`, as in `hf/`), or the
       `<function=name></function>` of Qwen3-Coder and Qwen3.5.
-    * Without `arguments` the call has none: `hermes` and `hf/` give up on it (the design makes the two the same).
-    * Broken JSON, a key twice or an unknown key give a call with an error, `malformed` if it is the first, as in
-      `hf/`; `hermes` then takes the whole reply, good calls included, for text, and overlooks unknown keys.
-    * Arguments that are no object are an error as well, where `hermes` hands them to Inspect, which drops them.
-    * A tag that is not closed ends with the text, as in `hermes`: whole JSON in it is a call (also in a truncated
-      reply), anything else a call with an error; `hf/` takes it for text. A tag within a tag breaks the outer one.
-    * A call within `<think>` is reasoning, hence none. So is one whose `<think>` was never closed, where `hermes` with
+    * Without `arguments` the call has none: `hermes` and `hf/` reject it (by design, both forms mean the same here).
+    * Broken JSON, a repeated key or an unknown key gives a call with an error, `malformed` if it is the first, as in
+      `hf/`; `hermes` then treats the whole reply, good calls included, as text, and ignores unknown keys.
+    * Arguments that are not an object are also an error; `hermes` passes them to Inspect, which drops them.
+    * An unclosed tag ends with the text, as in `hermes`: complete JSON in it is a call (also in a truncated
+      reply), anything else a call with an error; `hf/` treats it as text. A tag within a tag breaks the outer one.
+    * A call within `<think>` is reasoning and does not count, even if `<think>` was never closed; `hermes` with
       its reasoning parser may let it through.
 
     Args:
-        text: The completion, decoded with its special tokens. If the prompt itself opened `<think>`, put it in front:
-            a reply that was cut before `</think>` cannot be told from an answer otherwise.
+        text: The completion, decoded with its special tokens. If the prompt itself opened `<think>`, prepend it:
+            a reply that was cut before `</think>` otherwise cannot be distinguished from an answer.
         stop: Why the model stopped.
 
     Returns:
@@ -185,7 +185,7 @@ def reply_from_text(text: str, stop: Stop) -> Reply:
 
 
 def _written(body: str) -> Call:
-    """The call between two tags: with an object of arguments, or with an error, and so fit to be any provider's."""
+    """The call between two tags: with an object of arguments or an error, as any provider could return it."""
     function = _FUNCTION.fullmatch(body)
     call = Call(function["name"], function["inside"]) if function else plain_call(body)
     if call is None:

@@ -1,4 +1,4 @@
-"""Telling what a reply says from what its model thinks: reasoning is never an action, and never counts as text."""
+"""Separating a reply's text from the model's reasoning, which is never an action and never counts as text."""
 
 import re
 
@@ -13,9 +13,10 @@ _FAMILIES = {
     "apertus": (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),
     "harmony": (r"<\|channel\|>analysis", r"<\|end\|>|(?=<\|start\|>|<\|channel\|>(?!analysis))"),
 }
-"""How the families open and close reasoning. That of harmony (gpt-oss) ends with its message, or with the next one."""
+"""The markers that open and close reasoning, by family. In harmony (gpt-oss), reasoning ends with its message or
+the next one."""
 _MARKS = "|".join(f"(?P<{family}>{opens})|(?P<{family}_end>{ends})" for family, (opens, ends) in _FAMILIES.items())
-# the look-ahead spares plain text, which is most of it, the trial of sixteen patterns at every character
+# the look-ahead avoids trying sixteen patterns at every character of plain text, which is most of it
 _REASONING = re.compile(rf"(?=<[/|]?[a-z]|\[/?T|\u25c1)(?:{_MARKS})", re.IGNORECASE)
 _ENDS = (
     *("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|end_of_text|>", "</s>"),
@@ -24,10 +25,10 @@ _ENDS = (
 
 
 def spoken(text: str) -> str:
-    """What a reply says: its text outside reasoning, stripped of blanks and of the tokens that end a turn.
+    """The text of a reply outside reasoning, stripped of whitespace and of the tokens that end a turn.
 
-    Reasoning stands between the markers of a model family. A closing marker that nothing opened closes what the prompt
-    opened, so all before it is reasoning; an opening one that nothing closes reaches to the end.
+    Reasoning lies between the markers of a model family. An unmatched closing marker closes reasoning that the prompt
+    opened, so all text before it is reasoning; an unmatched opening marker extends to the end.
 
     Args:
         text: A reply's text.
@@ -39,17 +40,17 @@ def spoken(text: str) -> str:
 
 
 def still_thinking(text: str) -> bool:
-    """Whether a text may not have come out of its reasoning for good.
+    """Whether a text may end within reasoning.
 
-    So it is if it ends in reasoning, which may take back what was said before, and if reasoning speaks of its own
-    opening marker, since nobody can tell then which closing one ends it.
+    This is so if it ends in reasoning, which may retract what was said before, and if the reasoning mentions its own
+    opening marker, since then it is unclear which closing marker ends it.
     """
     pieces, nested = _outside(text)
     return nested or not _trimmed(pieces[-1])
 
 
 def _outside(text: str) -> tuple[list[str], bool]:
-    """The pieces of a text around reasoning, the last one possibly empty; and whether an opening stood within."""
+    """The pieces of a text around reasoning, the last one possibly empty; and whether an opening marker was within."""
     kept: list[str] = []
     at, within, nested = 0, "", False
     for mark in _REASONING.finditer(text):
@@ -63,7 +64,7 @@ def _outside(text: str) -> tuple[list[str], bool]:
             within, at = "", mark.end()
         elif within == family:
             nested = True
-        elif ends and not within and family != "harmony":  # whose closing marker also ends other messages
+        elif ends and not within and family != "harmony":  # the closing marker of harmony also ends other messages
             kept.clear()
             at = mark.end()
     return [*kept, "" if within else text[at:]], nested

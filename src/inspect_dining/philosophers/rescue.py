@@ -1,16 +1,16 @@
-"""A call written into a reply's text, where a model or its server failed to make it a native call.
+"""A call written into a reply's text, when a model or its server failed to produce a native call.
 
 A rescue never guesses. What a reply says outside reasoning must *be* one call in a syntax that a model family is
-trained to write, or it must *end* in one: a syntax with markers of its own, after a lead-in of plain sentences that
+trained to write, or it must *end* in one that has its own markers, after a lead-in of plain sentences that
 does not negate, condition, date, exemplify, quote or attribute anything and names no other action. Prose alone, a
-second call, an argument, and anything after the call (reasoning too) leave the text a text. The words that spoil a
-lead-in are English, with the commonest negations of a few other languages, so one with letters outside ASCII is not
-accepted; and since nobody can tell what a `no` denies, "I hold no fork, so ..." spoils it too. The rule errs towards a
-lost turn, which is counted and seen, and away from an action that the model did not take.
+second call, an argument, or anything after the call (including reasoning) is not rescued. The words that disqualify a
+lead-in are English, with the commonest negations of a few other languages, so a lead-in with letters outside ASCII is
+not accepted. Since the scope of a `no` is unclear, "I hold no fork, so ..." disqualifies it too. The rule errs towards
+a lost turn, which is counted and visible, and away from an action that the model did not take.
 
-Syntaxes and their sources, all of them public: the chat templates of Qwen 2.5 and 3 (Hermes), Qwen3-Coder, Mistral
+The syntaxes come from public sources: the chat templates of Qwen 2.5 and 3 (Hermes), Qwen3-Coder, Mistral
 (tokenizers v3 to v13), Llama 3.1 to 4, DeepSeek V3 to V3.2, gpt-oss (harmony) and Gemma 4; the message formats of
-OpenAI, Anthropic and Gemini, as models write them out when they miss the native form.
+OpenAI, Anthropic and Gemini, as models write them out when they fail to use the native form.
 """
 
 import re
@@ -36,7 +36,7 @@ _MARKED = _patterns(
     rf"<function={_NAME}>\s*(?:{_NOTHING})?\s*</function>",
     # Mistral since tokenizer v11
     rf"\[TOOL_CALLS\]\s*{_NAME}(?:\[CALL_ID\]\w{{1,40}})?(?:\[ARGS\])?\s*{_NOTHING}",
-    # DeepSeek V3 and R1; V3.1 (its bars and blanks are folded to ASCII before)
+    # DeepSeek V3 and R1; V3.1 (its bars and spaces are folded to ASCII first)
     rf"<\|tool_calls_begin\|>\s*<\|tool_call_begin\|>\s*function<\|tool_sep\|>{_NAME}\s*```json\s*{_NOTHING}\s*```"
     r"\s*<\|tool_call_end\|>\s*<\|tool_calls_end\|>",
     rf"<\|tool_calls_begin\|>\s*<\|tool_call_begin\|>\s*{_NAME}<\|tool_sep\|>\s*{_NOTHING}"
@@ -45,7 +45,7 @@ _MARKED = _patterns(
     rf'<{_SPEAKER}function_calls>\s*<{_SPEAKER}invoke name="{_NAME}"\s*(?:/>|>\s*</{_SPEAKER}invoke>)'
     rf"\s*</{_SPEAKER}function_calls>",
     rf'<{_SPEAKER}invoke name="{_NAME}"\s*(?:/>|>\s*</{_SPEAKER}invoke>)',
-    # gpt-oss: the recipient stands after the channel or after the role
+    # gpt-oss: the recipient follows the channel or the role
     rf"(?:<\|start\|>assistant)?<\|channel\|>commentary to=functions\.{_NAME}\s*(?:<\|constrain\|>)?json"
     rf"<\|message\|>\s*{_NOTHING}",
     rf"<\|start\|>assistant to=functions\.{_NAME}<\|channel\|>commentary\s*(?:<\|constrain\|>)?json"
@@ -53,7 +53,7 @@ _MARKED = _patterns(
     # Gemma 4
     rf"<\|tool_call>:?call:{_NAME}{_NOTHING}(?:<tool_call\|>)?",
 )
-"""Syntaxes with markers of their own: they may follow a lead-in."""
+"""Syntaxes with their own markers, which may follow a lead-in."""
 
 _UNMARKED = _patterns(
     # Llama 3.2 and 4, in Python's words
@@ -61,11 +61,11 @@ _UNMARKED = _patterns(
     # Gemini and Gemma 3
     rf"```tool_code\s*{_CODE}\s*```",
     rf"<tool_code>\s*{_CODE}\s*</tool_code>",
-    # Gemma 4 and gpt-oss, whose markers a server took away
+    # Gemma 4 and gpt-oss, with their markers stripped by a server
     rf"call:(?:default_api:)?{_NAME}{_NOTHING}",
     rf"commentary to=functions\.{_NAME}\s*json\s*{_NOTHING}",
 )
-"""Syntaxes without: they are calls only if they are all there is."""
+"""Syntaxes without markers, which are calls only if they are the whole text."""
 
 _TAGS = (
     ("<tool_call>", "</tool_call>"),  # Qwen, Hermes
@@ -97,7 +97,7 @@ def rescued(text: str) -> Action | None:
     """The action of the one call that a text is, or ends in.
 
     Args:
-        text: What a reply says outside reasoning.
+        text: The text of a reply outside reasoning.
 
     Returns:
         The action, or None if the text is not unambiguously one call of one of the six tools without arguments.
@@ -125,7 +125,7 @@ def _marked(block: str) -> Call | None:
     for opening, closing in _TAGS:
         if block.startswith(opening):
             body = block[len(opening) :].strip().removesuffix(closing).strip()
-            # Between tags, as in a checkpoint's reply, a name alone is a call and no mention.
+            # Between tags, as in a checkpoint's reply, a name alone is a call and not a mention.
             call = wrapped_call(body) or plain_call(body) or _matched(body, (_MARKED[0], _UNMARKED[0]))
             if call is not None:
                 return call
@@ -145,7 +145,7 @@ def _matched(block: str, patterns: tuple[re.Pattern[str], ...]) -> Call | None:
 
 
 def _leads_in(text: str, action: Action) -> bool:
-    """Whether what stands before a call are whole plain sentences that leave it standing."""
+    """Whether the text before a call consists of whole plain sentences that do not disqualify it."""
     return (
         text.rstrip(" \t")[-1:] in {".", "!", ":", "\n"}
         and not any(char in _QUOTES or (char.isalpha() and not char.isascii()) for char in text)

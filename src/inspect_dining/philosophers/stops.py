@@ -1,8 +1,8 @@
-"""Why a model stopped: what the finish reasons of every provider mean.
+"""Why a model stopped: the meaning of every provider's finish reasons.
 
-Inspect reduces the reasons of all providers to six and calls every other one `unknown`. But what it does not know may
-be a failure, a full context or a filter, and silence under a failure is nobody's choice. So the dinner reads the word
-of the provider itself, from the raw reply that Inspect's provider classes hand on, and looks it up here.
+Inspect maps the reasons of all providers to six and calls every other one `unknown`. An unknown reason may be a
+failure, a full context or a filter, and silence caused by a failure is not the model's choice. The dinner therefore
+takes the provider's own word from the raw reply, which Inspect's provider classes pass on, and looks it up here.
 """
 
 from collections.abc import Mapping
@@ -13,27 +13,27 @@ class Stop(StrEnum):
     """Why a model stopped."""
 
     FINISHED = "finished"
-    """It came to an end of its own, or to its calls."""
+    """It ended normally, or with its calls."""
     LENGTH = "length"
-    """The token limit of the reply cut it, or a guard against endless repetition did."""
+    """The reply's token limit cut it, or a guard against endless repetition did."""
     REFUSED = "refused"
     """The provider refused (content filter)."""
     OVERFLOW = "overflow"
-    """The model's context overflowed: the dinner cuts the game, and this is no lost turn."""
+    """The model's context overflowed: the dinner cuts the game, and the turn is not a lost turn."""
     MALFORMED = "malformed"
     """The provider could not read the call that the model wrote."""
     FAILED = "failed"
-    """The provider failed or was stopped: an error of the episode, whatever came before."""
+    """The provider failed or was stopped: an error of the episode, whatever preceded it."""
     UNKNOWN = "unknown"
-    """The provider gave no reason, or one that does not say: what was said is read, and silence is an error."""
+    """The provider gave no reason, or an uninformative one: any content is read, and silence is an error."""
 
 
 FINISH = "inspect_dining:finish_reason"
-"""The key under which an output's metadata holds the provider's own word, where Inspect's does not say it all."""
+"""The key under which an output's metadata holds the provider's own word, if Inspect's is less specific."""
 NOT_GIVEN = "not given"
-"""Stands for the word of a provider class that never has one (`hf/`, and others that run a model in this process)."""
+"""Replaces the word of a provider class that never gives one (`hf/`, and others that run a model in this process)."""
 NO_REASON = "no reason"
-"""Stands for the word of a provider that gives one with every whole reply, and here gave none."""
+"""Replaces the word of a provider that gives one with every complete reply but gave none here."""
 
 INSPECT: Mapping[str, Stop] = {
     "stop": Stop.FINISHED,
@@ -45,7 +45,7 @@ INSPECT: Mapping[str, Stop] = {
 """The reasons of Inspect; its last one is `unknown`."""
 
 WORDS: Mapping[str, Stop] = {
-    # chat completions: OpenAI, and what vLLM, SGLang, OpenRouter, DeepSeek, Zhipu, Together and TGI add
+    # chat completions: OpenAI, and additions of vLLM, SGLang, OpenRouter, DeepSeek, Zhipu, Together and TGI
     **dict.fromkeys(("stop", "eos", "eos_token", "stop_sequence", "tool_calls", "function_call"), Stop.FINISHED),
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "repetition"), Stop.LENGTH),
     **dict.fromkeys(("content_filter", "content_filtered", "sensitive", "safety", "refusal"), Stop.REFUSED),
@@ -73,7 +73,7 @@ WORDS: Mapping[str, Stop] = {
     "reason_max_len": Stop.LENGTH,
     "reason_max_context": Stop.OVERFLOW,
     **dict.fromkeys(("reason_time_limit", "reason_invalid"), Stop.FAILED),
-    # Cohere's, which OpenRouter and others hand on
+    # Cohere's, which OpenRouter and others pass on
     "complete": Stop.FINISHED,
     "error_toxic": Stop.REFUSED,
     "error_limit": Stop.OVERFLOW,
@@ -88,11 +88,11 @@ def stop_of(reason: str, word: str | None = None) -> Stop:
 
     Args:
         reason: Inspect's reason.
-        word: The provider's own, or None where it is not known. It counts where Inspect's says nothing, or says that
+        word: The provider's own, or None if it is not known. It counts if Inspect's says nothing, or says that
             all went well.
 
     Returns:
-        The meaning; `UNKNOWN` where neither is in a table.
+        The meaning; `UNKNOWN` if neither is in a table.
     """
     known = INSPECT.get(reason, Stop.UNKNOWN)
     if word is None or known not in (Stop.UNKNOWN, Stop.FINISHED):
@@ -106,9 +106,8 @@ def finish_word(response: object) -> str | None:
     Args:
         response: The reply's JSON as Inspect's provider class logged it.
 
-    Returns:
-        The word; `error` where the reply holds an error; `NO_REASON` where the word's place is empty, or Google sent no
-        candidate (Inspect takes both for an ordinary end); None where there is no such place.
+    The word; `error` if the reply holds an error; `NO_REASON` if the word's place is empty, or Google sent no candidate
+        (Inspect treats both as an ordinary end); None if there is no such place.
     """
     if not isinstance(response, Mapping):
         return None
@@ -128,7 +127,7 @@ def finish_word(response: object) -> str | None:
 
 
 def _first(found: object) -> Mapping[str, object]:
-    """The first choice of a reply, by its index as Inspect sorts them."""
+    """The first choice of a reply, by index, in Inspect's order."""
     choices = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
     return min(choices, key=lambda one: index if isinstance(index := one.get("index"), int) else 0, default={})
 

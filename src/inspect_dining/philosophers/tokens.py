@@ -1,8 +1,8 @@
-"""Turning a prompt into token ids, and a reply's ids into text: one function for evaluation and for training.
+"""Turning a prompt into token ids, and a reply's ids into text: shared by evaluation and training.
 
-It takes any tokenizer with a chat template and imports no torch. Rendering a chat template and encoding the same rules
-over and over is slow beside a game, so what surrounds the last user message is made once and kept. Whether a template
-and a tokenizer allow that is checked for every new surrounding; where they do not, prompts are rendered in full.
+It accepts any tokenizer with a chat template and does not import torch. Rendering a chat template and encoding the same
+rules repeatedly is slow compared with a game, so the text around the last user message is prepared once and cached.
+Every new frame is checked for whether the template and the tokenizer allow this; if not, prompts are rendered in full.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 Message = Mapping[str, object]
-"""A chat message as chat templates take it: `role`, `content`, and for tools `tool_calls`."""
+"""A chat message as chat templates expect it: `role`, `content`, and for tools `tool_calls`."""
 Ids = tuple[int, ...]
 """Token ids."""
 
@@ -22,16 +22,16 @@ _HERE = "\ue000here\ue001"
 
 
 class Tokenizer(Protocol):
-    """What is asked of a tokenizer; every tokenizer of transformers has it."""
+    """The interface of a tokenizer; every tokenizer of transformers implements it."""
 
     @property
     def chat_template(self) -> object:
-        """The template, or nothing."""
+        """The template, or None."""
 
-    # Their many options differ from tokenizer to tokenizer, so they are taken as they come.
+    # Options differ between tokenizers, so any are accepted.
     @property
     def apply_chat_template(self) -> Callable[..., object]:
-        """Renders messages as the model's own text."""
+        """Renders messages in the model's own format."""
 
     @property
     def __call__(self) -> Callable[..., Mapping[str, list[list[int]]]]:
@@ -44,7 +44,7 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What surrounds the last user message in a prompt: the ids up to it and the text after it."""
+    """The frame of the last user message in a prompt: the ids before it and the text after it."""
 
     head: Ids
     tail: str
@@ -67,20 +67,20 @@ class Prompts:
         if not tokenizer.chat_template:
             raise ValueError(
                 "This model's tokenizer has no chat template, so tools cannot be offered to it; "
-                "take an instruction-tuned model, or put a chat_template.jinja beside its tokenizer."
+                "use an instruction-tuned model, or put a chat_template.jinja next to its tokenizer."
             )
         self.tokenizer = tokenizer
         self.thinking = thinking
         self._frames: dict[str, _Frame | None] = {}
 
     def text(self, messages: Sequence[Message], tools: Sequence[Schema]) -> str:
-        """The prompt as the model's own text, up to where its reply begins."""
+        """The prompt in the model's own format, up to the start of its reply."""
         options: dict[str, object] = {} if self.thinking is None else {"enable_thinking": self.thinking}
         if tools:
             options["tools"] = list(tools)
         text = self.tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=True, **options)
         if not isinstance(text, str):
-            raise ValueError(f"The chat template gave {type(text).__name__} where a text was expected.")
+            raise ValueError(f"The chat template returned {type(text).__name__}; a text was expected.")
         return text
 
     def ids(self, before: Sequence[Message], contents: Sequence[str], tools: Sequence[Schema]) -> list[Ids]:
@@ -88,14 +88,14 @@ class Prompts:
 
         Args:
             before: The messages before the last one.
-            contents: For each prompt its last message.
+            contents: The last message of each prompt.
             tools: The tools' JSON schemas.
         """
         about = repr((before, tools))
         prompts: list[Ids] = [()] * len(contents)
         framed: list[tuple[int, _Frame]] = []
         for i, content in enumerate(contents):
-            # What a text begins with decides whether its tokens could grow together with those before it.
+            # The beginning of a text decides whether its tokens could merge with those before it.
             key = about + content[:_BEGINNING]
             if key not in self._frames:
                 self._frames[key] = self._frame(before, content, tools)
@@ -110,7 +110,7 @@ class Prompts:
         return prompts
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
-        """The ids of texts as they stand, without anything added."""
+        """The ids of texts, without any additions."""
         if not texts:
             return []
         return [tuple(ids) for ids in self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]]
@@ -121,7 +121,7 @@ class Prompts:
         return str(self.tokenizer.decode(list(ids[:end]), skip_special_tokens=False))
 
     def _frame(self, before: Sequence[Message], content: str, tools: Sequence[Schema]) -> _Frame | None:
-        """The frame of such prompts, or None where the template or the tokenizer does not take one apart there."""
+        """The frame of such prompts, or None if the template or the tokenizer does not allow a split there."""
         pieces = self.text([*before, {"role": "user", "content": _HERE}], tools).split(_HERE)
         if len(pieces) != 2:
             return None

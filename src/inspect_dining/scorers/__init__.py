@@ -1,4 +1,4 @@
 """Scores: the terms of a record, shapings of them, and the Inspect scorers and metrics over both.
 
-Nothing is imported here, since `scorers.terms` and `scorers.shaping` are free of Inspect.
+This file imports nothing, because `scorers.terms` and `scorers.shaping` must not import Inspect.
 """

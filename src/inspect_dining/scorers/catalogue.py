@@ -1,4 +1,4 @@
-"""The catalogue of the ten scores of an episode: name, formula, what is best, and range.
+"""The catalogue of the ten scores of an episode: name, formula, best value and range.
 
 Everything that lists scores derives from it: the Inspect scorers, the ladder, comparisons, the viewer's columns, the
 rows of training and the pages. A new score is a property of `Terms` and an entry here.
@@ -20,15 +20,15 @@ class ScoreDefinition:
     """One score of an episode.
 
     Attributes:
-        name: Its name, that of the Inspect scorer and of its values in a log.
+        name: Its name, also that of the Inspect scorer and of its values in a log.
         value: Computes the score from the terms; None for `reward`, whose shaping the run chooses.
-        best: The best value, as a table's head shows it: `1`, `0` or `high`.
+        best: The best value, as shown in table headers: `1`, `0` or `high`.
         meaning: What it measures, in a few words.
-        explain: Says in one sentence how a value came about; None where the parts of a shaping say it.
-        share: Whether it is 0 or 1, so that its interval is Wilson's and its test exact.
+        explain: Explains a value in one sentence; None if the parts of a shaping explain it.
+        share: Whether it is always 0 or 1, so that its interval is Wilson's and its test is exact.
         least: The least value it can take.
         most: The largest value it can take.
-        of_meals: Whether it is a score of meals, so that games in which nobody ate tell little of its spread.
+        of_meals: Whether it measures meals, so that games in which nobody ate say little about its spread.
     """
 
     name: str
@@ -81,7 +81,7 @@ SCORES: dict[str, ScoreDefinition] = {
             most=1,
             of_meals=False,
         ),
-        ScoreDefinition("reward", None, "high", "the reward that the run asked for"),
+        ScoreDefinition("reward", None, "high", "the reward chosen by the run"),
         ScoreDefinition("proportional", proportional, "1", "smoothed proportional fairness", most=1),
         ScoreDefinition(
             "throughput",
@@ -145,14 +145,14 @@ SCORES: dict[str, ScoreDefinition] = {
 
 @dataclass(frozen=True, slots=True)
 class FaultScore:
-    """One score of an episode whose rules have faults; it is undefined where there is nothing to measure.
+    """One score of an episode whose rules have faults; it is undefined if there is nothing to measure.
 
     Attributes:
-        name: Its name, that of the Inspect scorer and of its values in a log.
-        value: Computes the score from how the seats without a fault fared; None where it is undefined.
+        name: Its name, also that of the Inspect scorer and of its values in a log.
+        value: Computes the score from how the seats without a fault fared; None if it is undefined.
         best: The best value.
         meaning: What it measures, in a few words.
-        explain: Says in one sentence how a value came about.
+        explain: Explains a value in one sentence.
     """
 
     name: str
@@ -168,8 +168,8 @@ def _explain_survivors(s: Survivors) -> str:
 
 
 def _explain_locality(s: Survivors) -> str:
-    told = ", ".join(f"{hungry} of {seats} at distance {place}" for place, (hungry, seats) in enumerate(s.starved, 1))
-    return "No fault began." if s.begun is None else f"Ate nothing from round {s.begun} on: {told}."
+    rows = ", ".join(f"{hungry} of {seats} at distance {place}" for place, (hungry, seats) in enumerate(s.starved, 1))
+    return "No fault began." if s.begun is None else f"Ate nothing from round {s.begun} on: {rows}."
 
 
 def _explain_wait(s: Survivors) -> str:
@@ -200,7 +200,7 @@ FAULT_SCORES: dict[str, FaultScore] = {
         ),
     )
 }
-"""The scores of games whose rules have faults, besides `SCORES`."""
+"""The scores of games whose rules have faults, in addition to `SCORES`."""
 PRIMARY = "efficiency"
 """The headline, and the primary outcome of a comparison unless another is named."""
 
@@ -210,7 +210,7 @@ def compute_scores(episode: Terms, shaping: Shaping | None) -> dict[str, float]:
 
     Args:
         episode: Its terms.
-        shaping: The shaping of `reward`; `reward` is left out where it is None, since it is not known.
+        shaping: The shaping of `reward`; if None, `reward` is unknown and left out.
     """
     values: dict[str, float] = {}
     for name, score in SCORES.items():
@@ -230,7 +230,7 @@ def estimate_score(
         score: The score.
         values: Its value for each episode.
         ate: Whether anybody ate in each episode.
-        games: For each episode its game; each episode is a game of its own where None.
+        games: The game of each episode; if None, every episode is a separate game.
     """
     return estimate(
         values, games, share=score.share, least=score.least, most=score.most, ate=ate if score.of_meals else None

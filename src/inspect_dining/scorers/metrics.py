@@ -1,6 +1,6 @@
-"""Metrics over episodes: what a number means at each table size, and how it was come by.
+"""Metrics over episodes: values at each table size, with their uncertainty.
 
-All of them read unreduced scores, one for each sample and epoch: a reduction would hide how a game's epochs differ.
+All metrics read unreduced scores, one per sample and epoch: a reduction would hide how a game's epochs differ.
 The unit of intervals and standard errors is the game, however often it is played.
 """
 
@@ -15,9 +15,9 @@ from inspect_dining.statistics import by_game, estimate
 from inspect_dining.table.moves import READINGS
 
 PER_SIZE_ROUNDS = (5, 12)
-"""The rounds by which survival is told, besides the horizon."""
+"""The rounds at which survival is reported, in addition to the horizon."""
 ALIKE_CEILING = 0.99
-"""Above this expected share everyone always does the same, and an excess says nothing."""
+"""Above this expected share everyone always does the same, and an excess is not informative."""
 
 
 def by_size(scores: list[SampleScore]) -> Iterator[tuple[int, list[SampleScore]]]:
@@ -35,7 +35,7 @@ def _game(place: int, score: SampleScore) -> Hashable:
 
 @metric(name="pooled", scores="unreduced")
 def pooled() -> Metric:
-    """Over the episodes of all table sizes: the mean and its standard error by games, of which it needs two.
+    """The mean over the episodes of all table sizes, and its standard error by games, which needs two games.
 
     Returns:
         A metric with the keys `mean` and `stderr`.
@@ -43,7 +43,7 @@ def pooled() -> Metric:
 
     def pooled_of(scores: list[SampleScore]) -> dict[str, float]:
         if not scores:
-            return {}  # a run of which nothing is scored yet: Inspect shows no number
+            return {}  # nothing is scored yet: Inspect shows no number
         values = [score.score.as_float() for score in scores]
         found = {"mean": fmean(values)}
         games = by_game(values, [_game(place, score) for place, score in enumerate(scores)])
@@ -58,15 +58,15 @@ def pooled() -> Metric:
 def per_size(
     share: bool = False, least: float | None = None, most: float | None = None, of_meals: bool = False
 ) -> Metric:
-    """For each n: the mean, its 95% interval over games, episodes, and how many of their records are distinct.
+    """For each n: the mean, its 95% interval over games, the number of episodes, and of distinct records.
 
-    The interval is left out where none would hold (see `statistics.estimate`). The epochs of a game count as one.
+    The interval is left out where it would not be valid (see `statistics.estimate`). The epochs of a game count as one.
 
     Args:
-        share: The score is 0 or 1, so that the interval is Wilson's where no game is repeated.
-        least: The least that the score can be, where there is such a number; no interval goes below it.
-        most: The most that it can be.
-        of_meals: It is a score of meals, as its answer tells them.
+        share: The score is 0 or 1, so that the interval is Wilson's if no game is repeated.
+        least: The least possible value of the score, if it is bounded; no interval goes below it.
+        most: The largest possible value.
+        of_meals: The score measures meals, which its answer lists.
 
     Returns:
         A metric with the keys `n05`, `n05_low`, `n05_high`, `n05_episodes` and `n05_distinct` for n = 5, and
@@ -97,13 +97,13 @@ def per_size(
 
 
 def _ate(score: SampleScore) -> bool:
-    """Whether anybody ate; the answer of a score is the meals by seat, `1/0/2`."""
+    """Whether anybody ate; the answer of a score holds the meals by seat, `1/0/2`."""
     return any(meals not in ("", "0") for meals in (score.score.answer or "").split("/"))
 
 
 @metric(name="survival", scores="unreduced")
 def survival() -> Metric:
-    """For each n the share of episodes without deadlock by round 5, by round 12 and by the horizon.
+    """For each n, the share of episodes without deadlock by round 5, by round 12 and by the horizon.
 
     Returns:
         A metric with the keys `n05_round05`, `n05_round12` and `n05_round30` for n = 5 and T = 30; rounds beyond the
@@ -125,10 +125,10 @@ def survival() -> Metric:
 
 @metric(name="convergence", scores="unreduced")
 def convergence() -> Metric:
-    """For each n how often all seats chose alike in the first round, against independent seats.
+    """For each n, how often all seats made the same choice in the first round, compared with independent seats.
 
-    A lost turn is never alike. The expected share is what seats that choose independently, each with the frequencies
-    that all seats showed, would give: the sum over actions of frequency to the power n.
+    A round with a lost turn never counts as alike. The expected share is that of seats that choose independently, each
+    with the frequencies observed over all seats: the sum over actions of the frequency to the power n.
 
     Returns:
         A metric with the keys `n05_alike`, `n05_expected` and `n05_excess` for n = 5; the excess is left out where the
@@ -149,10 +149,10 @@ def convergence() -> Metric:
 
 
 def convergence_numbers(first_rounds: list[str]) -> tuple[float, float]:
-    """The share of first rounds in which all seats chose alike, and the share expected of independent seats.
+    """The share of first rounds in which all seats made the same choice, and the share expected of independent seats.
 
     Args:
-        first_rounds: For each episode the codes of its first round (see `moves.READINGS`); all of the same n.
+        first_rounds: The codes of each episode's first round (see `moves.READINGS`); all of the same n.
     """
     choices = [[READINGS[code].action for code in codes] for codes in first_rounds]
     alike = sum(1 for round in choices if round[0] is not None and len(set(round)) == 1)

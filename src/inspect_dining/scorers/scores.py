@@ -19,7 +19,7 @@ from inspect_dining.table.narration import account
 from inspect_dining.table.record import RECORD, Record, ending
 
 DECIMALS = 4
-"""Scores are rounded for the reader of a log; the record gives them exactly."""
+"""Decimals of the scores in a log; the record gives them exactly."""
 
 
 def _per_size(name: str) -> Metric:
@@ -42,8 +42,8 @@ def _scorer(
 ) -> Scorer:
     """A scorer of one number, explained in a sentence.
 
-    With `opening` its metadata holds what the metrics of deadlock and of the first round need. With `narrated` the
-    account of the game follows the sentence: once among ten scores is enough.
+    With `opening`, its metadata hold what the metrics of deadlock and of the first round need. With `narrated`, the
+    account of the game follows the sentence; one of the ten scores carries it.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -74,7 +74,7 @@ def _scorer(
 
 
 def _catalogued(name: str, *, opening: bool = False, narrated: bool = False) -> Scorer:
-    """The scorer of an entry of the catalogue that has its own formula and explanation."""
+    """The scorer of an entry of the catalogue with its own formula and explanation."""
     score = SCORES[name]
     assert score.value is not None, name
     assert score.explain is not None, name
@@ -82,7 +82,7 @@ def _catalogued(name: str, *, opening: bool = False, narrated: bool = False) -> 
 
 
 def digest(record: Record) -> str:
-    """16 hex digits of what happened, the seed left out: two games that went alike are one observation."""
+    """16 hex digits of what happened, without the seed: two identical games are one observation."""
     return sha256("/".join((*record.rounds, *record.hashes)).encode()).hexdigest()[:16]
 
 
@@ -105,7 +105,7 @@ def reward(
     throughput: Throughput = "seat_rounds",
     variance: Variance = "population",
 ) -> Scorer:
-    """The reward of the shaping asked for; its arguments are those of `scorers.shaping.shaping`."""
+    """The reward of the chosen shaping; the arguments are those of `scorers.shaping.shaping`."""
     return _shaped(shaping_named(shaping, weights=weights, throughput=throughput, variance=variance))
 
 
@@ -139,7 +139,7 @@ def meal_variance() -> Scorer:
 
 @scorer(metrics=[_per_size("jain")])
 def jain() -> Scorer:
-    """Jain's index of meals; 0 where nobody ate."""
+    """Jain's index of meals; 0 if nobody ate."""
     return _catalogued("jain")
 
 
@@ -151,7 +151,7 @@ def starved() -> Scorer:
 
 @scorer(metrics=[_per_size("idle")])
 def idle() -> Scorer:
-    """Share of `think` among the turns that acted; 0 where none acted."""
+    """Share of `think` among the turns that acted; 0 if none acted."""
     return _catalogued("idle")
 
 
@@ -162,7 +162,7 @@ def lost_turns() -> Scorer:
 
 
 def _under_faults(name: str) -> Scorer:
-    """The scorer of an entry of `FAULT_SCORES`; unscored where the game has nothing to measure."""
+    """The scorer of an entry of `FAULT_SCORES`; unscored if the game has nothing to measure."""
     definition = FAULT_SCORES[name]
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -190,18 +190,18 @@ def survivors_efficiency() -> Scorer:
 
 @scorer(metrics=[per_size(least=0)])
 def failure_locality() -> Scorer:
-    """The farthest distance from a fault at which a seat ate nothing more; 0 where all ate."""
+    """The farthest distance from a fault at which a seat had no further meal; 0 if all ate."""
     return _under_faults("failure_locality")
 
 
 @scorer(metrics=[per_size(least=0)])
 def rounds_to_meal() -> Scorer:
-    """Rounds from the fault to a seat's next meal, its own round included; the horizon where it ate no more."""
+    """Rounds from the fault to a seat's next meal, its own round included; the horizon if it had no further meal."""
     return _under_faults("rounds_to_meal")
 
 
 def scorers_under_faults() -> list[Scorer]:
-    """The scorers that a run with faults has besides the others."""
+    """The additional scorers of a run with faults."""
     return [survivors_efficiency(), failure_locality(), rounds_to_meal()]
 
 
@@ -209,7 +209,7 @@ def scorers_in_order(rewarding: Scorer) -> list[Scorer]:
     """All scorers in the order of the catalogue.
 
     Args:
-        rewarding: The scorer of `reward`, which the run chooses.
+        rewarding: The scorer of `reward`, chosen by the run.
     """
     made = {
         "efficiency": efficiency,

@@ -1,6 +1,7 @@
 """Shapings: named ways to turn the terms of an episode into one reward.
 
-A shaping is a pure function of `Terms`. The same object scores an evaluation, rewards training and is audited.
+A shaping is a pure function of `Terms`. The same object is used to score an evaluation, to reward training and in the
+audit.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,11 +25,11 @@ Variance = Literal["population", "sample"]
 Weights = tuple[float, float, float, float]
 
 PAPER_WEIGHTS: Weights = (1.0, 0.5, 0.3, 0.1)
-"""The paper's weights of no-deadlock, throughput, variance of meals and idle (arXiv 2606.07845)."""
+"""The paper's weights for no-deadlock, throughput, variance of meals and idle (arXiv 2606.07845)."""
 FIRST_MEALS = 0.1
-"""The scale of u(m) = log(1 + m / 0.1) in `proportional`: how many meals weigh like the first."""
+"""The scale of u(m) = log(1 + m / 0.1) in `proportional`: how strongly the first meals are favoured."""
 GINI_MIXTURE = ((1, 0.1), (2, 0.2), (8, 0.7))
-"""The mixture of `gini_welfare`: how many seats are drawn, and the weight of the least meals among them."""
+"""The mixture of `gini_welfare`: the number of seats drawn, and the weight of the least meals among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,9 @@ class Shaping:
     """A named way to turn terms into one reward.
 
     Attributes:
-        name: Its full name, with the parameters that are not at their default.
+        name: Its full name, including parameters that are not at their default.
         reward: The reward of an episode; a finite number.
-        parts: What the reward is the sum of, by name, signs and weights included; None where it is not known.
+        parts: The summands of the reward by name, signs and weights included; None if they are not known.
         separable: Whether, at equal meals of the whole table and all else equal, the reward is a constant plus the sum
             over seats of one function of each seat's meals. Where that function is concave (the audit checks it), an
             even split earns the most, which lets the audit prove its findings at any size.
@@ -57,7 +58,7 @@ class Shaping:
         """The reward of an episode.
 
         Raises:
-            ValueError: The shaping gave no finite number.
+            ValueError: The shaping did not return a finite number.
         """
         try:
             value: object = self.reward(episode)
@@ -68,7 +69,7 @@ class Shaping:
             ) from error
         if number is None:
             raise ValueError(
-                f"The shaping {self.name} gave {plain(repr(value))} for {episode}; a finite number was expected."
+                f"The shaping {self.name} returned {plain(repr(value))} for {episode}; a finite number was expected."
             )
         return number
 
@@ -83,7 +84,7 @@ def paper(
     """The paper's reward: 1.0 no_deadlock + 0.5 throughput - 0.3 variance of meals - 0.1 idle (arXiv 2606.07845).
 
     Args:
-        episode: What the episode came to.
+        episode: The terms of the episode.
         weights: The four weights, in that order.
         throughput: The paper's normaliser is not known: `seat_rounds` divides meals by n T, `optimum` by the most
             that can be eaten.
@@ -99,12 +100,12 @@ def meal_gated(
     throughput: Throughput = "seat_rounds",
     variance: Variance = "population",
 ) -> float:
-    """The paper's own proposal: its reward with the no-deadlock bonus only after at least one meal."""
+    """The paper's own proposal: its reward, with the no-deadlock bonus only after at least one meal."""
     return _total(_paper_parts(episode, weights=weights, throughput=throughput, variance=variance, gated=True))
 
 
 def proportional(episode: Terms) -> float:
-    """A smoothed proportional fairness, from -0.15 to 1, which the optimum earns where its meals can be split evenly.
+    """A smoothed proportional fairness, from -0.15 to 1, reaching 1 at the optimum if its meals can be split evenly.
 
     With u(m) = log(1 + m / 0.1): the mean over seats of u(meals), divided by the same mean over the most even split of
     the most meals that can be eaten; less 0.1 if deadlocked; less 0.05 times the share of lost turns. `think` and
@@ -114,7 +115,7 @@ def proportional(episode: Terms) -> float:
 
 
 def gini_welfare(episode: Terms) -> float:
-    """A generalised Gini welfare of the meals, from -0.15 to 1, which the optimum earns where it is evenly split.
+    """A generalised Gini welfare of the meals, from -0.15 to 1, reaching 1 at an evenly split optimum.
 
     With W_k the expected least meals among k seats drawn at random, with replacement: 0.1 W_1 + 0.2 W_2 + 0.7 W_8,
     divided by the same of the most even split of the most meals that can be eaten; less 0.1 if deadlocked; less 0.05
@@ -127,9 +128,10 @@ def gini_welfare(episode: Terms) -> float:
 
 
 def fair_efficiency(episode: Terms) -> float:
-    """Efficiency times Jain's index times the share of seats fed; less 0.1 if deadlocked, less 0.05 lost turns.
+    """Efficiency times Jain's index times the share of seats fed; less 0.1 if deadlocked, less 0.05 times lost turns.
 
-    From -0.15 to 1. The training reward of earlier versions: at some sizes it pays to starve a third of the seats.
+    Its range is -0.15 to 1. It was the training reward of earlier versions, but at some sizes starving a third of the
+    seats pays.
     """
     return _total(_efficiency_parts(episode))
 
@@ -190,7 +192,7 @@ def _even_utility(n: int, meals: int) -> float:
 
 @lru_cache(maxsize=1024)
 def gini_weights(n: int) -> tuple[float, ...]:
-    """The weight of each rank in `gini_welfare`, the hungriest of n seats first; they fall, and sum to 1."""
+    """The weights of the ranks in `gini_welfare`, the hungriest of n seats first; they decrease and sum to 1."""
     shares = [seats / n for seats in range(n, -1, -1)]
     return tuple(
         sum(weight * (above**drawn - below**drawn) for drawn, weight in GINI_MIXTURE)
@@ -216,13 +218,13 @@ _PLAIN = {
     "fair_efficiency": Shaping("fair_efficiency", fair_efficiency, _efficiency_parts),
 }
 _FORMER = {"inspect_dining.training.shapings:fair_efficiency": "fair_efficiency"}
-"""Names under which older logs and runs know a shaping."""
+"""Former names of shapings, as used in older logs and runs."""
 SHAPINGS = (*_WEIGHTED, *_PLAIN)
-"""The names of the shapings that come with the package."""
+"""The names of the shapings included in the package."""
 
 
 def is_builtin(name: object) -> bool:
-    """Whether a name is of a shaping that comes with the package, now or under a former name."""
+    """Whether a name, current or former, is that of a shaping included in the package."""
     return isinstance(name, str) and (name in SHAPINGS or name in _FORMER)
 
 
@@ -233,20 +235,20 @@ def shaping(
     throughput: Throughput = "seat_rounds",
     variance: Variance = "population",
 ) -> Shaping:
-    """The shaping of a name.
+    """Finds a shaping by name.
 
     Args:
-        name: One of `SHAPINGS`, or `package.module:function` for one of your own, a function that takes `Terms` and
-            gives a finite number.
-        weights: The four weights of `paper` and `meal_gated`; the paper's own where None.
+        name: One of `SHAPINGS`, or `package.module:function` for your own, a function that takes `Terms` and
+            returns a finite number.
+        weights: The four weights of `paper` and `meal_gated`; None for the paper's own.
         throughput: Their normaliser of throughput.
         variance: Their variance of meals.
 
     Raises:
-        ValueError: An unknown name or parameter, in a sentence.
+        ValueError: The name or a parameter is unknown.
     """
     if not isinstance(name, str):
-        raise ValueError(f"shaping={name!r} is not accepted: give the name of one, such as paper.")
+        raise ValueError(f"shaping={name!r} is not accepted: give the name of a shaping, such as paper.")
     name, four = _FORMER.get(name, name), _four(weights)
     for key, value, accepted in (
         ("throughput", throughput, get_args(Throughput)),
@@ -290,7 +292,7 @@ def _imported(name: str) -> Callable[[Terms], float]:
         )
     function = load_attribute(name, "shaping")
     if not callable(function):
-        raise ValueError(f"The shaping {name!r} is no function; a function that takes Terms is expected.")
+        raise ValueError(f"The shaping {name!r} is not a function; a function that takes Terms is expected.")
     try:
         signature(function).bind(None)
     except TypeError as error:
@@ -301,7 +303,7 @@ def _imported(name: str) -> Callable[[Terms], float]:
     def reward_of(episode: Terms) -> float:
         value: object = function(episode)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"The shaping {name} gave {value!r}; a finite number was expected.")
+            raise ValueError(f"The shaping {name} returned {value!r}; a finite number was expected.")
         return float(value)
 
     return reward_of

@@ -1,7 +1,7 @@
-"""How the seats without a fault fare: their share of what they could have eaten, who starves, and for how long.
+"""The performance of seats without a fault: their share of the possible meals, who starves, and for how long.
 
-Failure locality, how far from a crashed process others starve, is the classical measure of fault tolerance for this
-very problem (Choy and Singh, 1995).
+Failure locality, the distance from a crashed process at which others starve, is the classical measure of fault
+tolerance for this very problem (Choy and Singh, 1995).
 """
 
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from inspect_dining.table.record import Record, replay
 
 @dataclass(frozen=True, slots=True)
 class Survivors:
-    """How the seats without a fault fared in one game.
+    """The results of the seats without a fault in one game.
 
     Attributes:
         meals: Their meals.
         best: The most that they could have eaten, the forks of the faulty seats taken as given.
-        exact: Whether `best` was proved to be within reach; otherwise it is an upper bound.
-        begun: The round in which the first fault began, or None where none did.
-        starved: For each distance from the nearest faulty seat, from 1 on, how many of the seats there ate nothing from
-            that round on, and how many there are.
-        wait: The mean over seats of the rounds from the fault to the seat's next meal, its round included, or to the
-            horizon where it ate no more; None where no fault began.
+        exact: Whether `best` is proved to be attainable; otherwise it is an upper bound.
+        begun: The round in which the first fault began, or None if none did.
+        starved: For each distance from the nearest faulty seat, starting at 1: how many seats there ate nothing from
+            that round on, and how many seats there are.
+        wait: The mean over seats of the rounds from the fault to the seat's next meal, that round included, or to the
+            horizon if it had no further meal; None if no fault began.
     """
 
     meals: int
@@ -35,19 +35,19 @@ class Survivors:
 
     @property
     def efficiency(self) -> float | None:
-        """Their meals as a share of the most that they could have eaten, 0 to 1; None where they could eat nothing."""
+        """Their meals as a share of the most that they could have eaten, 0 to 1; None if they could eat nothing."""
         return self.meals / self.best if self.best else None
 
     @property
     def locality(self) -> int | None:
-        """The farthest distance from a fault at which a seat ate no more; 0 where all ate, None where none began."""
+        """Farthest distance from a fault at which a seat had no further meal; 0 if all ate, None without faults."""
         if self.begun is None:
             return None
         return max((distance for distance, (hungry, _) in enumerate(self.starved, 1) if hungry), default=0)
 
 
 def survivors(record: Record) -> Survivors:
-    """How the seats without a fault fared.
+    """Computes the results of the seats without a fault.
 
     Args:
         record: The record of a finished game whose rules have faults.

@@ -1,4 +1,4 @@
-"""The terms of a score: what one finished episode came to, computed from its record alone."""
+"""The terms of a score: the outcome of one finished episode, computed from its record alone."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from inspect_dining.table.record import Record, replay
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What one finished episode came to.
+    """The outcome of one finished episode.
 
     Attributes:
         n: Seats.
         rounds: The horizon T.
         played: Rounds played, at most `rounds`; a deadlock ends the game early.
         deadlocked: Whether the episode ended in deadlock.
-        meals: For each seat its meals.
+        meals: Meals by seat.
         thinks: Turns that were `think`.
-        lost: For each kind of lost turn how many there were; all six kinds are present.
-        several: Turns in which more than one call came (the first acted).
-        forced: Turns that a fault took; they are no turns of the players, and none of the counts above holds them.
-        survivors: How the seats without a fault fared, or None where the rules have no faults.
+        lost: The number of lost turns of each kind; all six kinds are present.
+        several: Turns in which there was more than one call (the first acted).
+        forced: Turns that a fault took; they are not the players' turns, and none of the counts above includes them.
+        survivors: The results of the seats without a fault, or None if the rules have no faults.
     """
 
     n: int
@@ -49,7 +49,7 @@ class Terms:
 
     @property
     def throughput(self) -> float:
-        """Meals per seat and round of the horizon, 0 to 1/3; T also counts where the episode ended early."""
+        """Meals per seat and round of the horizon, 0 to 1/3; T counts in full even if the episode ended early."""
         return self.eaten / (self.n * self.rounds)
 
     @property
@@ -60,7 +60,7 @@ class Terms:
 
     @property
     def idle(self) -> float:
-        """Share of `think` among the turns that acted, 0 to 1; 0 where none acted.
+        """Share of `think` among the turns that acted, 0 to 1; 0 if none acted.
 
         So a model that never calls a tool has 0, which reproduces the paper's reward of 1.0 for it.
         """
@@ -74,7 +74,7 @@ class Terms:
 
     @property
     def jain(self) -> float:
-        """Jain's fairness index of meals, 1/n to 1; 0 where nobody ate (Jain, Chiu and Hawe 1984)."""
+        """Jain's fairness index of meals, 1/n to 1; 0 if nobody ate (Jain, Chiu and Hawe 1984)."""
         squares = sum(meals * meals for meals in self.meals)
         return self.eaten**2 / (self.n * squares) if squares else 0.0
 
@@ -85,7 +85,7 @@ class Terms:
 
     @property
     def turns(self) -> int:
-        """Turns taken by all seats, those that a fault took left out."""
+        """Turns taken by all seats, except those that a fault took."""
         return self.n * self.played - self.forced
 
     @property
@@ -106,7 +106,7 @@ def terms(record: Record) -> Terms:
         record: The record of a game that ended.
 
     Raises:
-        ValueError: The game was cut, so there is nothing to score; or the record does not replay.
+        ValueError: The game was cut, so there is nothing to score, or the record does not replay.
     """
     if not record.complete:
         raise ValueError(f"This game was {record.ended}; only a game that ended can be scored.")

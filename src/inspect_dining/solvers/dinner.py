@@ -1,9 +1,9 @@
 """The dinner: turn-taking under Inspect.
 
-One long-lived agent span per philosopher makes a lane in the viewer. The first card of the transcript tells the whole
-game once it has ended; after every round the dinner opens a span that names what happened, with the round's card. In a
-simultaneous round every seat is asked before any reply is awaited. The record is in the store after every round, so
-that whatever ends the sample early leaves the true account of the rounds that were played.
+Each philosopher has one long-lived agent span, which is a lane in the viewer. The first card of the transcript recounts
+the whole game once it has ended. After every round the dinner opens a span named after what happened, with the round's
+card. In a simultaneous round every seat is asked before any reply is awaited. The record is written to the store after
+every round, so it holds the rounds that were played, whatever ends the sample early.
 """
 
 import os
@@ -29,7 +29,7 @@ from inspect_dining.table.rules import Rules, Split, episode_seed, is_whole
 from inspect_dining.table.view import View
 
 Failures = Literal["error", "crash"]
-"""What a seat is whose model fails: an error of the episode, or a crash of the seat."""
+"""How a seat counts if its model fails: as an error of the episode, or as a crash of the seat."""
 
 
 @solver
@@ -44,18 +44,18 @@ def dinner(
 ) -> Solver:
     """Seats one philosopher at every place and plays a game to its end.
 
-    The sample's metadata may hold `rules` (see `Rules.options`), which win over the argument; its id keys the game's
-    chance. Models are bound by role: `seat_0`, `seat_1` and so on, else the model of the evaluation; where the metadata
-    hold a `seating`, a list of a role for each seat, by those roles.
+    The sample's metadata may hold `rules` (see `Rules.options`), which override the argument; its id keys the game's
+    chance. Models are bound by role (`seat_0`, `seat_1` and so on), falling back to the model of the evaluation. If the
+    metadata hold a `seating`, a list with one role per seat, models are bound by those roles.
 
     Args:
-        rules: The rules of the game, where the samples do not state them.
+        rules: The rules of the game, if the samples do not state them.
         memory: What a seat remembers: its own last k turns, or `chat` for its whole conversation.
-        rescue: Whether one unambiguous call in the text counts where there is no native call.
-        philosopher: `package.module:name` of a philosopher of one's own (see `philosophers.graph`).
-        split: Which family of games a sample id names.
+        rescue: Whether one unambiguous call in the text counts if there is no native call.
+        philosopher: `package.module:name` of your own philosopher (see `philosophers.graph`).
+        split: The family of games that sample ids refer to.
         prompt: A prompt strategy (see `philosophers.prompts`), or the path of a text file.
-        failures: What a seat is whose model fails: an `error` of the episode, or a `crash` of the seat.
+        failures: How a seat counts if its model fails: as an `error` of the episode, or as a `crash` of the seat.
 
     Raises:
         BadInput: An argument is not accepted.
@@ -77,7 +77,7 @@ def dinner(
 
 
 def _heard_instead(game: DinnerGame[View, Answer]) -> DinnerGame[View, Answer] | None:
-    """The game whose messages are heard in a game, where that is another one."""
+    """The other game whose messages are heard in this game, if there is one."""
     return game.other if isinstance(game, PhilosophersGame) else None
 
 
@@ -87,13 +87,13 @@ def host(
     philosopher: str | None,
     before: Callable[[DinnerGame[V, R]], DinnerGame[V, R] | None] = lambda game: None,
 ) -> Solver:
-    """Plays any game that the dinner knows how to play (see `solvers.games`) to its end.
+    """Plays any game that implements `DinnerGame` (see `solvers.games`) to its end.
 
     Args:
-        lay: Takes the state of a sample and gives its game, ready to begin.
+        lay: Takes the state of a sample and returns its game, ready to begin.
         memory: What a seat remembers.
-        philosopher: `package.module:name` of a philosopher of one's own.
-        before: Takes a game and gives one that the same philosophers must play to its end before it, if any.
+        philosopher: `package.module:name` of your own philosopher.
+        before: Takes a game and returns another that the same philosophers must finish first, or None.
 
     Raises:
         BadInput: There is no such philosopher.
@@ -108,7 +108,7 @@ def host(
         other = before(game)
         end = _End("stopped")
         players = _seating(state.metadata.get("seating"), game.n)
-        first = Card("The game is being played; once it has ended, this card tells all of it.", SOURCE)
+        first = Card("The game is being played; once it has ended, this card recounts it.", SOURCE)
         try:
             if other is not None:
                 async with span("the game whose messages are heard", type="round"):
@@ -137,20 +137,20 @@ def host(
 
 
 def _leave_message(state: TaskState, account: str, n: int) -> None:
-    """Tells the game among the sample's messages, which a viewer shows beside the transcript."""
+    """Recounts the game in the sample's messages, which a viewer shows alongside the transcript."""
     if state.message_limit is not None and len(state.messages) >= state.message_limit:
-        return  # one message more would end the sample by its limit
+        return  # another message would hit the sample's limit
     where = f"Each philosopher's own conversation is in its lane of the transcript, `philosopher 0` to `{n - 1}`."
     state.messages.append(ChatMessageAssistant(content=f"{account}\n\n{where}", source="generate"))
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How a dinner came to an end.
+    """How a dinner ended.
 
     Attributes:
-        stopped: Why, if the game is not over.
-        failure: What is to be raised once the game is settled.
+        stopped: Why it stopped, if the game is not over.
+        failure: The exception to raise once the game is settled.
     """
 
     stopped: str
@@ -158,7 +158,7 @@ class _End:
 
 
 async def _dine(game: DinnerGame[V, R], seats: list[Seat[V, R]], state: TaskState | None = None) -> _End:
-    """Plays a game to its end or to a failure; with a state, the record is in its store after every round."""
+    """Plays a game to its end or to a failure; given a state, writes the record to its store after every round."""
     end = _End("stopped")
     async with _table(seats) as table:
         try:
@@ -169,7 +169,7 @@ async def _dine(game: DinnerGame[V, R], seats: list[Seat[V, R]], state: TaskStat
         except LimitExceededError as limit:
             end = _End(f"{limit.type} limit", limit)
             table.abandon()
-        except Exception as error:  # noqa: BLE001  raised again by the dinner, once no seat waits for a reply
+        except Exception as error:  # noqa: BLE001  re-raised by the dinner once no seat waits for a reply
             end = _End(f"error ({type(error).__name__})", error)
             table.abandon()
         finally:
@@ -180,22 +180,22 @@ async def _dine(game: DinnerGame[V, R], seats: list[Seat[V, R]], state: TaskStat
 
 
 def _seating(seating: object, n: int) -> list[str | None]:
-    """For each seat the model role of its player, where the sample says who sits where.
+    """The model role of each seat's player, if the sample has a seating.
 
     Raises:
-        BadInput: It is no list of a role for each seat.
+        BadInput: It is not a list with one role per seat.
     """
     if seating is None:
         return [None] * n
     if not isinstance(seating, list) or len(seating) != n or not all(isinstance(role, str) for role in seating):
         raise BadInput(
-            f"The sample's seating is {seating!r}; a list of a model role for each of {n} seats is expected."
+            f"The sample's seating is {seating!r}; a list with one model role for each of the {n} seats is expected."
         )
     return seating
 
 
 def accept_memory(memory: object) -> Memory:
-    """The memory that was asked for.
+    """Checks the requested memory.
 
     Raises:
         BadInput: It is neither a whole number of turns nor `chat`.
@@ -208,10 +208,10 @@ def accept_memory(memory: object) -> Memory:
 
 
 def refuse_setting() -> None:
-    """Refuses a run that no dinner can be given in.
+    """Refuses a run in which no dinner can be played.
 
     Raises:
-        BadInput: An approval policy is in force, or Inspect runs on another backend than asyncio.
+        BadInput: An approval policy is in force, or Inspect does not run on asyncio.
     """
     backend = os.environ.get("INSPECT_ASYNC_BACKEND", "asyncio")
     if backend != "asyncio":
@@ -230,7 +230,7 @@ def refuse_message_limit(state: TaskState, memory: Memory, philosopher: str | No
     """Refuses a limit on messages that could never be reached.
 
     Raises:
-        BadInput: Every request is a conversation of its own, of two messages, and the limit is above.
+        BadInput: Every request is a separate conversation of two messages, and the limit is higher.
     """
     if state.message_limit is not None and state.message_limit > 2 and memory != "chat" and philosopher is None:
         raise BadInput(
@@ -241,7 +241,7 @@ def refuse_message_limit(state: TaskState, memory: Memory, philosopher: str | No
 
 
 class _Table(Generic[V, R]):
-    """The seats' lanes, asked together and told together."""
+    """The seats' lanes, which are asked and informed together."""
 
     def __init__(self, seats: list[Seat[V, R]], tasks: TaskGroup) -> None:
         self._tasks = tasks
@@ -254,10 +254,10 @@ class _Table(Generic[V, R]):
         sender.close()
 
     async def ask(self, game: DinnerGame[V, R]) -> list[R]:
-        """Shows every seat to move its view, then awaits all of their decisions.
+        """Shows its view to every seat that is to move, then awaits all their decisions.
 
         Raises:
-            Exception: What the first seat that failed raised.
+            Exception: Whatever the first failed seat raised.
         """
         for number in game.to_move:
             await self._lanes[number].views.send(Asked(game.view(number)))
@@ -273,7 +273,7 @@ class _Table(Generic[V, R]):
         return [readings[number] for number in game.to_move]
 
     async def tell(self, game: DinnerGame[V, R], seats: tuple[int, ...]) -> None:
-        """Tells seats what came of their turn."""
+        """Tells seats the outcome of their turn."""
         for number in seats:
             told = game.told(number)
             if told is not None:
@@ -284,11 +284,11 @@ class _Table(Generic[V, R]):
         return {lane.seat.number: lane.seat.said for lane in self._lanes}
 
     def abandon(self) -> None:
-        """Ends every lane at once, also one that waits for a reply."""
+        """Ends every lane at once, including lanes that wait for a reply."""
         self._tasks.cancel_scope.cancel()
 
     def close(self) -> None:
-        """Lets every lane end once it has heard everything."""
+        """Lets every lane end after it has received its last outcome."""
         for lane in self._lanes:
             lane.views.close()
 
@@ -303,14 +303,14 @@ async def _table(seats: list[Seat[V, R]]) -> AsyncIterator[_Table[V, R]]:
 
 
 async def _play(game: DinnerGame[V, R], table: _Table[V, R], state: TaskState | None) -> None:
-    """Plays to the end, one span and one card a round."""
+    """Plays to the end, with one span and one card per round."""
     while not game.over:
         closed = False
         while not closed:
             moving = game.to_move
             closed = game.move(await table.ask(game))
             await table.tell(game, moving)
-        # opened only now, since a span's name cannot change and this one says what happened
+        # opened only now, since a span's name cannot change and this name says what happened
         async with span(game.heading(), type="round"):
             transcript().info(game.card(table.said()), source=SOURCE)
         # outside the round's span, which would log this change once more

@@ -1,7 +1,7 @@
-"""What a game is to the dinner, and the dining philosophers as such a game.
+"""The interface between the dinner and a game, and the dining philosophers as such a game.
 
-The dinner knows lanes, spans, models and the store. All that it must know of the game that is played, it asks of a
-`DinnerGame`: whose reply is wanted, what they are shown, how a reply is read, and what is written down of a round.
+The dinner handles lanes, spans, models and the store. Everything specific to a game comes from a `DinnerGame`: whose
+reply is wanted, what they are shown, how a reply is read, and what is recorded of a round.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,27 +25,27 @@ from inspect_dining.table.view import View, describe
 
 
 class Understood(Protocol):
-    """What a reply was understood to mean."""
+    """A reply as it was read."""
 
     @property
     def kind(self) -> Kind:
-        """Which kind of reading it is."""
+        """The kind of reading."""
 
 
 V = TypeVar("V")
-"""What a game shows to a seat."""
+"""What a game shows a seat."""
 R = TypeVar("R", bound=Understood)
-"""What a game understands a reply to be."""
+"""How a game reads a reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a seat is told of its turn.
+    """What a seat is told about its turn.
 
     Attributes:
-        answer: What a kept conversation answers to the call that acted.
+        answer: The tool result, in a kept conversation, for the call that acted.
         line: The line in the seat's lane.
-        turn: Whether this was a turn, which a seat with a memory remembers; a message is none.
+        turn: Whether this was a turn, which a seat with a memory remembers; a message is not a turn.
     """
 
     answer: str
@@ -57,7 +57,7 @@ class DinnerGame(Protocol[V, R]):
     """One game in progress, as the dinner sees it.
 
     A move is the replies of all seats in `to_move`, who are asked at once; a round is one or more moves. A move need
-    not act: a round of messages is one as well.
+    not be an action: a round of messages is a move too.
     """
 
     @property
@@ -94,28 +94,28 @@ class DinnerGame(Protocol[V, R]):
         """What a seat reads: its view, and its own earlier ones that it remembers."""
 
     def read(self, reply: Reply) -> R:
-        """What a reply is understood to mean."""
+        """The reading of a reply."""
 
     def move(self, replies: Sequence[R]) -> bool:
-        """Takes the replies of the seats in `to_move`; says whether a round closed."""
+        """Takes the replies of the seats in `to_move`; returns whether a round closed."""
 
     def fail(self, seat: int) -> bool:
-        """Whether the game goes on without a seat that could not reply; it is then no longer in `to_move`."""
+        """Whether the game continues without a seat that could not reply; if so, it leaves `to_move`."""
 
     def told(self, seat: int) -> Told | None:
-        """What a seat that has just moved is told of it, or None for nothing."""
+        """What a seat is told about the move it has just made, or None for nothing."""
 
     def heading(self) -> str:
-        """The round that has just closed in a few words, for the outline of a transcript."""
+        """A few words on the round that has just closed, for the outline of a transcript."""
 
     def card(self, said: Mapping[int, str]) -> str:
-        """The round that has just closed, in Markdown, with what each seat said."""
+        """The card of the round that has just closed, in Markdown, with what each seat said."""
 
     def record(self, unfinished: str = "unfinished") -> dict[str, object]:
         """The record up to the last whole round, as plain values."""
 
     def account(self, unfinished: str) -> str:
-        """The whole game, in Markdown."""
+        """An account of the whole game, in Markdown."""
 
     def result(self, unfinished: str) -> str:
         """How the game ended, in a sentence or two."""
@@ -126,19 +126,19 @@ class Message:
     """A reply to a request for a message.
 
     Attributes:
-        text: What is heard; the empty text is silence.
+        text: What the neighbours hear; an empty string is silence.
     """
 
     text: str
 
     @property
     def kind(self) -> Kind:
-        """Silence is empty; every other message is understood."""
+        """Silence is empty; every other message is read as it is."""
         return Kind.ACTION if self.text else Kind.EMPTY
 
 
 Answer = Reading | Message
-"""What a philosopher's reply is understood to be."""
+"""How a philosopher's reply is read."""
 CALL_IN_TALK = "A message was wanted, so nothing was done."
 
 
@@ -146,8 +146,8 @@ class PhilosophersGame:
     """The dining philosophers, as the dinner plays them.
 
     Attributes:
-        other: Under `talk_control="shuffled"`, the game that the same seats must have played before this one begins:
-            its messages are heard here.
+        other: Under `talk_control="shuffled"`, the game that the same seats must finish before this one begins; its
+            messages are heard here.
     """
 
     key = RECORD
@@ -161,16 +161,16 @@ class PhilosophersGame:
         keeps_calls: bool = False,
         crashes: bool = False,
     ) -> None:
-        """Lays an empty table.
+        """Sets an empty table.
 
         Args:
             rules: The rules of the game.
             seed: The episode's seed.
-            rescue: Whether an unambiguous call in the text counts where there is no native call.
+            rescue: Whether an unambiguous call in the text counts if there is no native call.
             prompt: A prompt strategy, or the text of a prompt (see `philosophers.prompts`).
-            keeps_calls: Whether conversations are kept. They hold calls, which strict providers take only beside the
-                tools; else a message is asked for without tools.
-            crashes: Whether a seat that cannot reply counts as crashed (not while seats talk one after the other).
+            keeps_calls: Whether conversations are kept. They hold calls, which strict providers accept only together
+                with the tools; otherwise a message is requested without tools.
+            crashes: Whether a seat that cannot reply counts as crashed (not while seats talk one at a time).
         """
         self.rules = rules
         self._crashes = crashes
@@ -189,7 +189,7 @@ class PhilosophersGame:
 
     @property
     def game(self) -> Game:
-        """The game, which begins when it is first asked for."""
+        """The game, created on first use."""
         if self._game is None:
             donor = () if self.other is None else self.other.game.record().messages
             self._game = Game(self.rules, self._seed, donor)
@@ -212,7 +212,7 @@ class PhilosophersGame:
 
     @property
     def tools(self) -> tuple[ToolInfo, ...]:
-        """The six tools; none where a message is wanted, unless conversations are kept."""
+        """The six tools; none when a message is wanted, unless conversations are kept."""
         return () if self.game.to_speak and not self._keeps_calls else tools()
 
     def system(self, seat: int) -> str:
@@ -228,13 +228,13 @@ class PhilosophersGame:
         return observation(view, recalled)
 
     def read(self, reply: Reply) -> Answer:
-        """What a reply is understood to mean: where a message is wanted, its text, and never an action."""
+        """The reading of a reply; when a message is wanted, it is the text and never an action."""
         if self.game.to_speak:
             return Message("" if reply.stop is Stop.REFUSED else as_message(spoken(reply.text)))
         return read(reply, self._rescue)
 
     def move(self, replies: Sequence[Answer]) -> bool:
-        """Takes the messages or decisions of the seats that were asked; says whether the round closed."""
+        """Takes the messages or decisions of the seats that were asked; returns whether the round closed."""
         before = self.game.table
         if before.round != self._opened.round:
             self._opened = before
@@ -245,7 +245,7 @@ class PhilosophersGame:
         return self.game.move([reply for reply in replies if isinstance(reply, Reading)])
 
     def fail(self, seat: int) -> bool:
-        """Lets a seat crash whose model failed, where that was asked for and others are left."""
+        """Crashes a seat whose model failed, if `crashes` is set and other seats remain."""
         others = set(range(self.n)) - {seat} - {fault.seat for fault in self.game.rules.seat_faults}
         talks_in_turn = bool(self.game.to_speak) and self.rules.order == "sequential"
         if not self._crashes or not others or talks_in_turn:
@@ -254,7 +254,7 @@ class PhilosophersGame:
         return True
 
     def told(self, seat: int) -> Told | None:
-        """What came of a seat's turn, or what is heard of its message."""
+        """The outcome of a seat's turn, or what is heard of its message."""
         if self._spoke:
             said = self.game.said(seat)
             return Told(CALL_IN_TALK, f"Says: {plain(said)}" if said else "Says nothing.", turn=False)

@@ -1,7 +1,7 @@
-"""A seat's model as the dinner hears it: its replies bounded, and with the provider's own finish reason.
+"""A wrapper around a seat's model that bounds its replies and adds the provider's own finish reason.
 
-Inspect logs what a provider class returns before anybody else sees it. So the bounds stand between the two, around the
-one method of a provider class that asks its server; everything else of it is passed through.
+Inspect logs what a provider class returns before other code sees it. The wrapper therefore sits around the one method
+of a provider class that calls its server, and passes everything else through.
 """
 
 from copy import copy
@@ -27,19 +27,19 @@ WITHOUT_REASON = frozenset({"hf", "transformer_lens", "nnterp"})
 
 
 def heard(model: Model) -> Model:
-    """A copy of a model whose replies are bounded and carry the provider's own finish reason in their metadata."""
+    """A copy of a model that bounds its replies and puts the provider's own finish reason into their metadata."""
     copied = copy(model)
     copied.api = _Heard(model.api, str(model).partition("/")[0])  # type: ignore[assignment]  # passes for one
     return copied
 
 
 def _is_of_arguments(error: Exception) -> bool:
-    """Whether Inspect stumbled over the arguments of a call, which are the model's doing and not its provider's."""
+    """Whether Inspect failed to parse the arguments of a call, which is the model's fault and not its provider's."""
     return any(frame.f_code.co_name == "parse_tool_call" for frame, _ in walk_tb(error.__traceback__))
 
 
 class _Heard:
-    """Passes for a provider class, and is one but for `generate`."""
+    """A proxy for a provider class that changes only `generate`."""
 
     def __init__(self, api: ModelAPI, provider: str) -> None:
         self._api = api
@@ -55,7 +55,7 @@ class _Heard:
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput | tuple[ModelOutput | Exception, ModelCall]:
-        """Asks the provider; what it says is bounded before Inspect logs it."""
+        """Calls the provider and bounds its reply before Inspect logs it."""
         try:
             result = await self._api.generate(input, tools, tool_choice, config)
         except (RecursionError, ValueError) as error:
@@ -76,7 +76,7 @@ class _Heard:
         return output if call is None else (output, call)
 
     def _finished(self, output: ModelOutput, call: ModelCall | None) -> ModelOutput:
-        """The output with the provider's own finish reason, where Inspect's does not say it all."""
+        """The output with the provider's own finish reason, if Inspect's is less specific."""
         if not output.choices:
             return output
         reason = output.choices[0].stop_reason

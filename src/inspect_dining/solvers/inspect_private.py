@@ -1,6 +1,6 @@
-"""What the dinner needs of Inspect and that Inspect does not export.
+"""Private parts of Inspect that the dinner needs.
 
-Importing names fails loudly if they ever move; a seat that silently lost the run's temperature would not.
+Importing them by name fails loudly if they ever move, unlike a seat that silently loses the run's temperature.
 """
 
 from inspect_ai.approval._apply import have_tool_approval
@@ -12,22 +12,22 @@ __all__ = ["Card", "active_generate_config", "have_tool_approval"]
 
 
 class Card:
-    """A card in the transcript that can be rewritten, so that the first one can tell how the game ended.
+    """A card in the transcript that can be rewritten, so that the first one can say how the game ended.
 
-    Inspect updates a model's event in this way when its reply arrives.
+    Inspect updates a model's event the same way when its reply arrives.
     """
 
     def __init__(self, text: str, source: str) -> None:
-        """Puts the card where the transcript is now.
+        """Inserts the card at the current position of the transcript.
 
         Args:
-            text: Its Markdown.
-            source: The source that the event names.
+            text: The text, in Markdown.
+            source: The source named by the event.
         """
         self._event = InfoEvent(source=source, data=text)
         transcript()._event(self._event)
 
     def rewrite(self, text: str) -> None:
-        """Replaces its text."""
+        """Replaces the text."""
         self._event.data = text
         transcript()._event_updated(self._event)

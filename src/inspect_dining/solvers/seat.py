@@ -1,4 +1,4 @@
-"""One seat under Inspect: a lane of its own in the viewer, its model, its memory, and its conversation."""
+"""One seat under Inspect: its own lane in the viewer, its model, its memory, and its conversation."""
 
 import asyncio
 from collections.abc import Iterator
@@ -37,10 +37,10 @@ Memory = int | Literal["chat"]
 """What a seat remembers: its own last k turns (0: none), or its whole conversation."""
 
 MAX_TOKENS = 2048
-"""The most tokens of one reply, unless the user sets another limit."""
+"""The token limit of one reply, unless the user sets another."""
 EXTRA_CALL = "One action a turn: only your first call counted."
 SOURCE = "inspect_dining"
-"""The source that the dinner's info events name."""
+"""The source named by the dinner's info events."""
 
 
 class ContextOverflow(Exception):
@@ -54,10 +54,10 @@ class Seat(Generic[V, R]):
     Attributes:
         number: The seat, 0 to n-1.
         decide: Its philosopher.
-        game: The game that is played.
-        about: What every observation's metadata says of the episode.
-        memory: What it remembers.
-        said: The text of its latest reply; its reasoning where there was no text.
+        game: The game being played.
+        about: Metadata about the episode, attached to every observation.
+        memory: What the seat remembers.
+        said: The text of its latest reply; its reasoning if there was no text.
         player: The model role of the player that sits here at a mixed table, or None.
     """
 
@@ -81,11 +81,11 @@ class Seat(Generic[V, R]):
         usual = get_model() if self.player is None else get_model(role=self.player, default=get_model())
         self._model = heard(get_model(role=role, default=usual))
         own = self._model.config
-        # what the run sets holds for every seat; what the model itself sets outranks the defaults of a dinner
+        # the run's settings apply to every seat; the model's own settings override the dinner's defaults
         limit = MAX_TOKENS if own.max_tokens is None else None
         parallel = False if own.parallel_tool_calls is None else None
         if role in model_roles() or self.player in model_roles():
-            # a role's sampling stays its own, as everywhere in Inspect; what bounds a reply holds for every seat
+            # a role keeps its own sampling, as everywhere in Inspect; the bounds on a reply apply to every seat
             self._config = GenerateConfig(
                 max_tokens=limit and (run.max_tokens or limit),
                 parallel_tool_calls=run.parallel_tool_calls is True if parallel is False else None,
@@ -104,7 +104,7 @@ class Seat(Generic[V, R]):
 
         Raises:
             ContextOverflow: The conversation no longer fits the model's context.
-            RuntimeError: The provider gave no reply; an error is never read as a quiet philosopher.
+            RuntimeError: The provider gave no reply; an error never counts as a silent philosopher.
         """
         about = {**self.about, "seat": self.number, "round": self.game.number}
         recalled = self._seen[-self.memory :] if isinstance(self.memory, int) and self.memory else []
@@ -145,11 +145,11 @@ class Seat(Generic[V, R]):
         return reading
 
     def _failure(self, why: str) -> RuntimeError:
-        """An error of the episode; it is never read as a quiet philosopher."""
+        """An error of the episode; it never counts as a silent philosopher."""
         return RuntimeError(f"The model of philosopher {self.number} ({self._model}) gave no reply: {why}.")
 
     def answer(self, told: Told) -> None:
-        """Tells the seat what came of its reply: a line in its lane and, in a kept conversation, one answer a call."""
+        """Tells the seat the outcome of its reply: a line in its lane and, if kept, a result per call."""
         if told.turn and self._latest is not None:
             self._seen.append(self._latest)
         transcript().info(told.line, source=SOURCE)
@@ -165,7 +165,7 @@ class Seat(Generic[V, R]):
 
 
 def words_of(output: ModelOutput) -> str:
-    """The text of a reply, or its reasoning where there is no text."""
+    """The text of a reply, or its reasoning if there is no text."""
     if not output.choices:
         return ""
     if output.completion.strip() or isinstance(output.message.content, str):
@@ -176,14 +176,14 @@ def words_of(output: ModelOutput) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[V]):
-    """A turn: what a seat sees, and a reply is wanted."""
+    """A turn: what a seat sees and must reply to."""
 
     view: V
 
 
 @dataclass(slots=True)
 class Lane(Generic[V, R]):
-    """The channel between the dinner and one seat's own task, in which all of the seat's events happen."""
+    """The channel between the dinner and one seat's own task, which emits all of the seat's events."""
 
     seat: Seat[V, R]
     views: MemoryObjectSendStream[Asked[V] | Told]
@@ -191,7 +191,7 @@ class Lane(Generic[V, R]):
     _outbox: MemoryObjectSendStream[tuple[int, R | Exception]]
 
     async def run(self) -> None:
-        """Takes turns until the dinner closes the channel; a failure is handed to the dinner, which settles it."""
+        """Takes turns until the dinner closes the channel; passes a failure to the dinner, which settles the game."""
         async with span(f"philosopher {self.seat.number}", type="agent"), self._inbox, self._outbox:
             async for told in self._inbox:
                 if isinstance(told, Asked):
@@ -200,14 +200,14 @@ class Lane(Generic[V, R]):
                     self.seat.answer(told)
 
     async def _decision(self, view: V) -> R | Exception:
-        """What the seat decides, or why it could not: every failure is the dinner's to settle.
+        """What the seat decides, or why it could not: the dinner handles every failure.
 
-        A cancellation that nobody around asked for comes from the philosopher's own code, and so does an exit; let
-        through, either would end the dinner without a word.
+        A cancellation that no enclosing scope requested comes from the philosopher's own code, and so does an exit.
+        Passed through, either would end the dinner silently.
         """
         try:
             return await self.seat.turn(view)
-        except Exception as error:  # noqa: BLE001  see above
+        except Exception as error:  # noqa: BLE001  the dinner handles it
             return cause(error)
         except (SystemExit, BaseExceptionGroup) as error:
             return cause(error)
@@ -221,10 +221,10 @@ class Lane(Generic[V, R]):
 
 
 def cause(error: BaseException) -> Exception:
-    """The one exception that tells why a turn failed.
+    """The single exception that explains why a turn failed.
 
-    Of a group it is the limit in it, if there is one, else the first exception; what is no failure in itself, an exit
-    or a cancellation of the philosopher's own, becomes one.
+    For a group, this is the limit in it, if there is one, else the first exception. An exit or a cancellation from the
+    philosopher's own code is converted to an error.
     """
     leaves = list(_leaves(error))
     failures = [one for one in leaves if isinstance(one, Exception)]

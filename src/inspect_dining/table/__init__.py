@@ -1,4 +1,4 @@
-"""The game: rules, table, views, records, scripted players and the proven optimum; pure, and free of Inspect."""
+"""The game: rules, table, views, records, scripted players and the proven optimum; pure, without Inspect."""
 
 from inspect_dining.table.game import Game
 from inspect_dining.table.moves import Action, Kind, Outcome, Reading, Turn, Why

@@ -1,6 +1,6 @@
-"""A whole game as one vector picture: a row for each seat, a column for each round, in every cell the seat's two hands.
+"""A whole game as one vector picture, with a row per seat and a column per round; each cell shows the seat's two hands.
 
-The picture is plain SVG text without fonts, scripts or outside references, so that it opens in a browser, a notebook, a
+The picture is plain SVG without fonts, scripts or external references, so that it opens in a browser, a notebook, a
 report or a drawing program.
 """
 
@@ -11,7 +11,7 @@ from inspect_dining.table.moves import Outcome
 from inspect_dining.table.round import Round, ate
 
 LEFT, RIGHT, MEAL = "#0072B2", "#E69F00", "#009E73"
-"""The colours of a held left fork, a held right fork, and a meal (of the palette of Okabe and Ito)."""
+"""The colours of a held left fork, a held right fork and a meal (Okabe and Ito palette)."""
 _MARKS = {Outcome.LOST_TIE: "t", Outcome.NO_EFFECT: "-", Outcome.LOST: "x"}
 _CELL, _GAP, _NAMES, _HEAD = 15, 2, 56, 26
 _KEYS = (
@@ -31,15 +31,15 @@ def game_svg(rounds: Sequence[Round], n: int, ending: str, title: str = "") -> s
     """A game as SVG text.
 
     The left half of a cell is blue while the seat holds its left fork after that round, the right half orange while it
-    holds its right fork; a meal fills the cell green with a dot. A turn that did nothing is marked: `t` a lost tie, `-`
-    no effect, `x` a lost turn, `!` a turn that a fault forced. A triangle below a round says that every seat ended it
+    holds its right fork; a meal fills the cell green with a dot. A turn without effect is marked: `t` a lost tie, `-`
+    no effect, `x` a lost turn, `!` a turn forced by a fault. A triangle below a round marks that every seat ended it
     with exactly one fork.
 
     Args:
-        rounds: The rounds that were played, of a game ended or cut.
+        rounds: The rounds that were played; the game may be finished or cut.
         n: Seats.
         ending: How the game ended, in a sentence.
-        title: A line above the picture; none where it is empty.
+        title: A line above the picture; empty for none.
     """
     top = _HEAD + (20 if title else 0)
     foot = top + n * _CELL + 18
@@ -112,5 +112,5 @@ def _text(x: float, y: float, content: str, more: str = "") -> str:
 
 
 def _escape(text: str) -> str:
-    """Text as XML takes it, which has no place for control characters."""
+    """Escapes text for XML, which does not allow control characters."""
     return escape_html("".join(c if c.isprintable() else "?" for c in text))

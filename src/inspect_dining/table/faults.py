@@ -1,8 +1,8 @@
 """Faults: what can go wrong with a seat, as a rule of the game.
 
 A fault is written `SEAT:KIND@BEGINS`, and several are separated by commas: `2:silent@10,4:crash@first_fork`. From the
-round in which it begins the game takes the seat's turns itself. What a faulty seat does is a turn in the record like
-any other, which its replay checks.
+round in which it begins, the game takes the seat's turns itself. The actions of a faulty seat are turns in the record
+like any other, and replay checks them.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Literal, TypeGuard, get_args
 
 FaultKind = Literal["silent", "crash", "hog", "random", "delayed", "liar"]
 FIRST_FORK = "first_fork"
-"""A fault that begins in the first round which the seat enters with a fork in its hand."""
+"""A fault that begins in the first round at whose start the seat holds a fork."""
 SYNTAX = "SEAT:KIND@BEGINS, such as 2:silent@10 or 4:crash@first_fork (3:delayed=2 acts on what it saw 2 rounds ago)"
 """How a fault is written."""
 
@@ -23,17 +23,17 @@ _FAULT = re.compile(r"(?P<seat>\d+):(?P<kind>[a-z_]+)(?:=(?P<delay>\d+))?(?:@(?P
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong with one seat.
+    """A fault of one seat.
 
     Attributes:
         seat: The seat, 0 to n-1.
-        kind: `silent`: it puts down what it holds, a fork a turn, and then says nothing (it leaves). `crash`: it says
-            nothing and keeps what it holds. `hog`: it takes whatever is free and lets go of nothing. `random`: it takes
-            any of the six actions by a coin of the game's seed. `delayed`: it decides on the table as it stood `delay`
-            rounds ago, and can do nothing while there was none. `liar`, with talk: in every message of a round it
-            announces an action, and then does another; both by a coin of the game's seed.
-        begins: The round from which on it holds, or `first_fork`.
-        delay: By how many rounds a delayed seat is late, else 0.
+        kind: `silent`: it puts down what it holds, one fork per turn, and then does nothing (it leaves). `crash`: it
+            does nothing and keeps what it holds. `hog`: it takes whatever is free and releases nothing. `random`: it
+            takes any of the six actions by a coin of the game's seed. `delayed`: it decides on the table of `delay`
+            rounds ago and can do nothing in the first `delay` rounds. `liar`, with talk: in every message of a round it
+            announces one action and then does another; both are drawn from the game's seed.
+        begins: The first round in which it applies, or `first_fork`.
+        delay: The delay of a delayed seat in rounds, else 0.
     """
 
     seat: int
@@ -56,12 +56,12 @@ def parse_faults(text: str, n: int, rounds: int) -> tuple[Fault, ...]:
     """The faults of a game, in the order of seats.
 
     Args:
-        text: Faults as they are written, separated by commas; empty for none.
+        text: Faults in written form, separated by commas; empty for none.
         n: Seats.
         rounds: The horizon T.
 
     Raises:
-        ValueError: A fault that is not accepted, two of one seat, or no seat without one, in a sentence.
+        ValueError: A fault is not accepted, a seat has two faults, or no seat is without a fault.
     """
     faults = sorted((_parse(one.strip(), n, rounds) for one in text.split(",") if text.strip()), key=_seat)
     seats = [fault.seat for fault in faults]
@@ -69,12 +69,12 @@ def parse_faults(text: str, n: int, rounds: int) -> tuple[Fault, ...]:
     if twice is not None:
         raise ValueError(f"faults={text!r} gives seat {twice} two faults; a seat takes one.")
     if faults and len(faults) == n:
-        raise ValueError(f"faults={text!r} leaves none of the {n} seats without a fault; one at least is needed.")
+        raise ValueError(f"faults={text!r} leaves none of the {n} seats without a fault; at least one is needed.")
     return tuple(faults)
 
 
 def join_faults(faults: Sequence[Fault]) -> str:
-    """Faults as they are written in a record, in the order of seats."""
+    """Faults in the written form of a record, in the order of seats."""
     return ",".join(map(str, sorted(faults, key=_seat)))
 
 

@@ -1,4 +1,4 @@
-"""How faulty seats act, in a game and in its replay alike."""
+"""The behaviour of faulty seats, in a game and in its replay."""
 
 from inspect_dining.table.faults import FIRST_FORK, Fault
 from inspect_dining.table.moves import ACTS, NO_CALL, Action, Reading
@@ -9,10 +9,10 @@ from inspect_dining.table.view import see
 
 
 class FaultySeats:
-    """The faults of one game as it goes on.
+    """The faults of one game in progress.
 
     Attributes:
-        begun: For each seat whose fault has begun the round in which it did.
+        begun: The round in which the fault of each faulty seat began, by seat; faults yet to begin are missing.
     """
 
     def __init__(self, rules: Rules, seed: int) -> None:
@@ -34,12 +34,12 @@ class FaultySeats:
                 self.begun[seat] = table.round
 
     def add(self, fault: Fault, number: int) -> None:
-        """Adds a fault that nobody planned, which begins in the round being played."""
+        """Adds an unplanned fault, which begins in the round being played."""
         self._faults[fault.seat] = fault
         self.begun[fault.seat] = number
 
     def fault(self, seat: int) -> Fault | None:
-        """The fault of a seat that has begun, or None."""
+        """The fault of a seat if it has begun, else None."""
         return self._faults[seat] if seat in self.begun else None
 
     def asked(self, seat: int) -> bool:
@@ -48,7 +48,7 @@ class FaultySeats:
         return fault is None or (not fault.forced and self._late(fault) is not None)
 
     def seen(self, seat: int, table: Table) -> Table:
-        """The table on which a seat decides: the one given, or an older one where it is delayed."""
+        """The table on which a seat decides: the current one, or an older one if it is delayed."""
         fault = self.fault(seat)
         return (self._late(fault) if fault is not None and not fault.forced else None) or table
 
@@ -57,22 +57,22 @@ class FaultySeats:
         return self._tables[place] if place >= 0 else None
 
     def says(self, seat: int, number: int) -> str:
-        """What a seat whose turn its fault takes says before the actions of a round; all but a liar are silent."""
+        """The message in a round of a seat whose turns are taken by its fault; only a liar speaks."""
         fault = self.fault(seat)
         return f"Round {number}: I will {self._lie(seat, number)[0]}." if fault and fault.kind == "liar" else ""
 
     def _lie(self, seat: int, number: int) -> tuple[Action, Action]:
-        """What a liar announces in a round, and what it does: two different actions, every pair equally likely."""
+        """A liar's announcement and action in a round: two different actions, every pair equally likely."""
         coin = Coin("liar", self._seed, number, seat)
         said = coin.choice(tuple(Action))
         return said, coin.choice([action for action in Action if action is not said])
 
     def turn(self, seat: int, table: Table) -> Reading:
-        """What a seat does in a turn that its fault takes.
+        """The reading of a turn that a seat's fault takes.
 
         Args:
-            seat: A seat that is not asked.
-            table: The table as it stands before its turn.
+            seat: A seat that does not decide for itself.
+            table: The table before its turn.
         """
         fault = self._faults[seat]
         if fault.kind == "silent":
@@ -89,7 +89,7 @@ class FaultySeats:
 
 
 def held_for_ever(table: Table, fault: Fault | None) -> frozenset[int]:
-    """The forks that a seat whose fault has begun can never let go of."""
+    """The forks that a seat whose fault has begun can never release."""
     if fault is None or fault.kind != "crash":
         return frozenset()
     return frozenset(fork for fork, holder in enumerate(table.held) if holder == fault.seat)

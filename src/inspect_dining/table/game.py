@@ -1,4 +1,4 @@
-"""A game without input or output: it says whose turn it is and what they see, and takes what they decided.
+"""A game without input or output: it gives the seats to move and their views, and takes their decisions.
 
     game = Game(rules, seed)
     while not game.over:
@@ -8,8 +8,8 @@
             game.move([decide(game.view(seat)) for seat in game.to_move])
     record = game.record()
 
-The dinner, `play` and the training rollouts all run this one loop; only who decides differs. Without talk nobody is
-ever to speak.
+The dinner, `play` and the training rollouts all run this loop; only the decisions come from elsewhere. Without talk,
+`to_speak` is always empty.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,24 +32,25 @@ class Game:
         rules: The rules of the game.
         seed: The episode's seed, which keys all ties.
         table: The table as the seats to move see it.
-        to_speak: The seats whose message is wanted now: all of them, or one in sequential order; without those whose
-            turn a fault takes, who are silent or lie; none without talk.
-        to_move: The seats whose decision is wanted now: all of them, or one in sequential order; without those whose
-            turn a fault takes (in sequential order perhaps none is left); none while messages are wanted or once over.
+        to_speak: The seats whose message is wanted now: all of them, or one in sequential order, except seats whose
+            turn a fault takes, which are silent or lie; empty without talk.
+        to_move: The seats whose decision is wanted now: all of them, or one in sequential order, except seats whose
+            turn a fault takes (in sequential order possibly leaving none); empty while messages are wanted and once
+            over.
         ended: How the game ended (`deadlock` or `horizon`), or None while it goes on.
         faults: The faults of the game.
     """
 
     def __init__(self, rules: Rules, seed: int, donor: Messages = ()) -> None:
-        """Lays an empty table; `donor` is what was said in another game, for `talk_control="shuffled"`.
+        """Sets an empty table; `donor` holds the messages of another game, for `talk_control="shuffled"`.
 
         Raises:
             ValueError: The seed is not a whole number from 0 to 2**64 - 1, or the control and the donor do not match.
         """
         if (rules.talk_control == "shuffled") != bool(donor):
             raise ValueError(
-                f"talk_control={rules.talk_control!r} came with {len(donor)} rounds of another game: 'shuffled' takes "
-                "the messages of one, and nothing else takes any."
+                f"talk_control={rules.talk_control!r} got {len(donor)} rounds of another game: 'shuffled' needs "
+                "the messages of one, and no other value takes any."
             )
         self.rules = rules
         self.seed = check_seed(seed)
@@ -77,15 +78,15 @@ class Game:
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
-        """What was said in the latest whole round."""
+        """The messages of the latest whole round."""
         return self._messages[-1] if self._messages else ()
 
     def said(self, seat: int) -> str:
-        """What a seat last said; the empty text is silence."""
+        """A seat's latest message; an empty string is silence."""
         return self._latest[seat].text
 
     def view(self, seat: int) -> View:
-        """What a seat sees of the table now, or of an earlier one where a fault delays it."""
+        """A seat's view of the table now, or of an earlier table if a fault delays it."""
         table = self.faults.seen(seat, self.table)
         if self.rules.talk == 0:
             return see(table, seat, self.rules, self.seed)
@@ -104,7 +105,7 @@ class Game:
 
     @property
     def _first(self) -> tuple[int, ...]:
-        """Who begins: all seats at once, or seat 0."""
+        """The seats that begin: all at once, or seat 0."""
         return self._seats if self.rules.order == "simultaneous" else (0,)
 
     def _take_turns(self, seats: tuple[int, ...]) -> None:
@@ -115,10 +116,10 @@ class Game:
             self._take_messages(())
 
     def speak(self, messages: Sequence[str | None]) -> None:
-        """Takes what the seats to speak say, in the order of `to_speak`; None and the empty text are silence.
+        """Takes the messages of the seats to speak, in the order of `to_speak`; None and an empty string are silence.
 
         Raises:
-            ValueError: Nobody is to speak, or the number of messages is not that of the seats to speak.
+            ValueError: Nobody is to speak, or there is not exactly one message per seat to speak.
         """
         if not self.to_speak or len(messages) != len(self.to_speak):
             raise ValueError(f"{len(messages)} messages came where {len(self.to_speak)} seats are to speak.")
@@ -139,7 +140,7 @@ class Game:
         self._take_turns(self._first)
 
     def _says(self, seat: int) -> str:
-        """What a seat says that was not asked, or that said nothing."""
+        """The message of a seat that was not asked, or that said nothing."""
         return "" if self.faults.asked(seat) else self.faults.says(seat, self.table.round)
 
     def move(self, readings: Sequence[Reading]) -> bool:
@@ -149,8 +150,8 @@ class Game:
             Whether this move closed a round.
 
         Raises:
-            ValueError: The game is over, messages are wanted first, or the number of readings is not that of the seats
-                to move.
+            ValueError: The game is over, messages are wanted first, or there is not exactly one reading per seat to
+                move.
         """
         if len(readings) != len(self.to_move) or self._talking or self.ended is not None:
             raise ValueError(f"{len(readings)} readings came where {len(self.to_move)} seats are to move.")
@@ -178,7 +179,7 @@ class Game:
         return True
 
     def _with_faults(self, readings: Sequence[Reading]) -> Sequence[Reading]:
-        """What all seats of this move do: those asked as they decided, the others as their fault has it."""
+        """The readings of all seats in this move: the decisions of those asked, and the faults' actions."""
         if not self.faults.begun:
             return readings
         decided = iter(readings)
@@ -187,7 +188,7 @@ class Game:
         ]
 
     def fail(self, seat: int) -> None:
-        """Lets a seat crash in this round, a fault that nobody planned; it joins the rules of the record.
+        """Crashes a seat in this round, as an unplanned fault that is added to the record's rules.
 
         Raises:
             ValueError: No seat without a fault would be left.
@@ -199,7 +200,7 @@ class Game:
         self._take_turns(self._moving)
 
     def record(self, unfinished: str = "unfinished") -> Record:
-        """The account of the game up to the last whole round.
+        """The record of the game up to the last whole round.
 
         Args:
             unfinished: Why a game that is not over stopped; its record is then `cut: <unfinished>`.
@@ -216,10 +217,10 @@ def retrace(record: Record) -> Iterator[tuple[int, View, Reading | str]]:
     """Plays a record again, turn by turn.
 
     Args:
-        record: The record of a game, ended or cut.
+        record: The record of a finished or cut game.
 
     Yields:
-        The seat, what it saw, and what it did: its reading or, where a message was wanted, what it said.
+        The seat, its view, and what it did: its reading or, if a message was wanted, its message.
     """
     game = Game(record.rules, record.seed, record.donor)
     for number, codes in enumerate(record.rounds):

@@ -1,8 +1,8 @@
-"""What a seat can do in a turn, how a reply was understood, and what came of it.
+"""Actions, readings of replies, and outcomes of turns.
 
-A model's reply becomes a `Reading`: an action, or one of several kinds of nothing. Each of the 24 readings has a
-one-letter code, which is all that a record keeps of a turn. The table answers a reading with an `Outcome` and, where
-nothing happened, the reason that the seat is told.
+A model's reply becomes a `Reading`: an action, or one of several kinds of lost turn. Each of the 24 readings has a
+one-letter code, and a record keeps only this code of a turn. The table answers a reading with an `Outcome` and, if
+nothing happened, the reason that the seat is given.
 """
 
 from dataclasses import dataclass, field
@@ -21,14 +21,14 @@ class Action(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a model's reply was understood to be."""
+    """The kinds of reading of a model's reply."""
 
     ACTION = "action"
     """Exactly one clear call."""
     SEVERAL = "several"
     """More than one call; the first one counts."""
     RESCUED = "rescued"
-    """No native call, but one unambiguous call in the text, taken only where the rules of reading allow it."""
+    """No native call, but one unambiguous call in the text, taken only if the rules of reading allow it."""
     NO_CALL = "no_call"
     """Text without a call."""
     MALFORMED = "malformed"
@@ -36,7 +36,7 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
     """A well-formed call to a tool that does not exist."""
     EMPTY = "empty"
-    """A reply with neither text nor call (reasoning alone is no reply)."""
+    """A reply with neither text nor call (reasoning alone is not a reply)."""
     TRUNCATED = "truncated"
     """The token limit cut the reply before a call was complete."""
     REFUSED = "refused"
@@ -55,7 +55,7 @@ _ACTIONS = tuple(Action)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one reply was understood to mean.
+    """The reading of one reply.
 
     Attributes:
         kind: The kind of reading.
@@ -74,7 +74,7 @@ class Reading:
         object.__setattr__(self, "code", code)
 
     def __hash__(self) -> int:
-        # a game looks readings up twice a turn, and a text keeps its hash
+        # a game looks readings up twice per turn, and a string caches its hash
         return hash(self.code)
 
     @property
@@ -87,25 +87,25 @@ READINGS: dict[str, Reading] = {
     reading.code: reading
     for reading in (*(Reading(kind, action) for kind in ACTING for action in Action), *map(Reading, LOST))
 }
-"""Reading by code: a-f one clear call, A-F the first of several, u-z rescued from text (each in the order of
+"""Reading by code: a-f a single clear call, A-F the first of several, u-z rescued from text (each in the order of
 `Action`, so e, E and y eat), 0-5 the lost turns in the order of `LOST`."""
 CODES: dict[Reading, str] = {reading: code for code, reading in READINGS.items()}
 """Code by reading."""
 ACTS: dict[Action, Reading] = {r.action: r for r in READINGS.values() if r.kind is Kind.ACTION and r.action}
 """The plain reading of each action."""
 NO_CALL = READINGS["0"]
-"""The reading of a seat that says nothing: what a scripted player's None means."""
+"""The reading of a silent seat, which is what None from a scripted player means."""
 
 
 class Outcome(StrEnum):
-    """What came of a turn."""
+    """The outcome of a turn."""
 
     DONE = "done"
-    """The action did what it says."""
+    """The action took effect."""
     LOST_TIE = "lost_tie"
-    """Both neighbours reached for a free fork and the other one got it."""
+    """Both neighbours reached for a free fork and the other neighbour got it."""
     NO_EFFECT = "no_effect"
-    """The rules do not allow the action now; nothing changed."""
+    """The rules did not allow the action; nothing changed."""
     LOST = "lost"
     """There was no action."""
 
@@ -127,11 +127,11 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One seat's turn: what its reply meant and what came of it.
+    """One seat's turn: the reading of its reply and the outcome.
 
     Attributes:
-        reading: What the reply was understood to mean.
-        outcome: What came of it.
+        reading: The reading of the reply.
+        outcome: The outcome.
         why: The reason, exactly when the outcome is `no_effect`.
     """
 
@@ -141,7 +141,7 @@ class Turn:
 
 
 LOST_TURNS: dict[Reading, Turn] = {r: Turn(r, Outcome.LOST) for r in CODES if not r.acts}
-"""The turn that each lost reading comes to."""
+"""The turn of each lost reading."""
 DONE_TURNS: dict[Reading, Turn] = {r: Turn(r, Outcome.DONE) for r in CODES if r.acts}
 """The turn of each reading whose action was done."""
 TIE_TURNS: dict[Reading, Turn] = {r: Turn(r, Outcome.LOST_TIE) for r in CODES if r.acts}

@@ -1,4 +1,4 @@
-"""A game in words: Markdown that a person reads in a log, a report or a terminal."""
+"""A game in words: Markdown to be read in a log, a report or a terminal."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -11,11 +11,11 @@ from inspect_dining.table.table import Table
 from inspect_dining.table.talk import Exchange
 
 _GAP = "\u200b\u2002\u200b"
-"""A space in headings that Markdown does not strip: Inspect's viewer sets the cells of a table without padding."""
+"""A space in headings that Markdown does not strip: Inspect's viewer renders table cells without padding."""
 
 
 EXCERPT = 90
-"""Letters of a reply that a round's card shows."""
+"""The number of characters of a reply that a round's card shows."""
 
 
 def round_card(
@@ -26,15 +26,15 @@ def round_card(
     said: Mapping[int, str] | None = None,
     exchanges: Sequence[Exchange] = (),
 ) -> str:
-    """One round as a Markdown table: what each seat held, did, got and said, with talk also what was said before.
+    """One round as a Markdown table: what each seat held, did, got and said, and with talk also the messages.
 
     Args:
         rules: The rules of the game.
         before: The table at the round's start.
         after: The table at the start of the next round, whose `last` turns are this round's.
         faulty: The seats whose fault has begun.
-        said: What seats said in their replies; an excerpt is shown. No column of it where nobody said anything.
-        exchanges: What was said before the actions.
+        said: The text of replies by seat, shown as an excerpt; the column is left out if nobody said anything.
+        exchanges: The messages before the actions.
     """
     faults = faults_of(rules, faulty)
     words = {seat: excerpt(text) for seat, text in (said or {}).items() if text.strip()}
@@ -66,7 +66,7 @@ def round_card(
 
 
 def happened(before: Table, after: Table) -> str:
-    """What a round brought, in a few words: who ate, how many turns were lost, and whether it locked.
+    """A round in a few words: who ate, how many turns were lost, and whether it locked.
 
     Args:
         before: The table at the round's start.
@@ -81,14 +81,14 @@ def happened(before: Table, after: Table) -> str:
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a reply, on one line, with what Markdown or a terminal would act on made harmless."""
+    """The beginning of a reply on one line, with Markdown and terminal control characters made harmless."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * EXCERPT]).split())
     cut = line[:EXCERPT].rstrip() + "…" if len(line) > EXCERPT else line
     return plain(cut)
 
 
 def plain(text: str) -> str:
-    """A text of somebody else as Markdown that shows it letter for letter."""
+    """Escapes untrusted text so that Markdown shows it literally."""
     return "".join(f"\\{c}" if c in "\\`*_[]|~#$" else _HTML.get(c, c) for c in text)
 
 
@@ -96,12 +96,12 @@ _HTML = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
 def faults_of(rules: Rules, faulty: Collection[int]) -> dict[int, Fault]:
-    """The fault of each of some seats."""
+    """The faults of the given seats."""
     return {fault.seat: fault for fault in rules.seat_faults if fault.seat in faulty}
 
 
 def messages(round: Round, seat: int) -> str:
-    """What a seat said before the actions of a round, one message after the other; `-` is silence among several."""
+    """A seat's messages before the actions of a round, in order; `-` is silence among several."""
     said = [exchange[seat] for exchange in round.exchanges]
     return " / ".join(text or "-" for text in said) if any(said) else ""
 
@@ -123,7 +123,7 @@ _HOW = {Kind.SEVERAL: " (the first of several calls)", Kind.RESCUED: " (read fro
 
 
 def told(turn: Turn, fault: Fault | None = None) -> str:
-    """A turn in the words of somebody who looks on, such as `pick_up_left` or `eat ✗ it takes both forks`.
+    """A turn as an observer would describe it, such as `pick_up_left` or `eat ✗ it takes both forks`.
 
     Args:
         turn: The turn.
@@ -141,16 +141,16 @@ def told(turn: Turn, fault: Fault | None = None) -> str:
 
 _HANDS = {(False, False): "·", (True, False): "◧", (False, True): "◨", (True, True): "■"}
 _ROOMY = 40
-"""Up to so many rounds the cells of a strip are set apart."""
+"""The largest number of rounds for which the cells of a strip are spaced."""
 _STRIP_KEY = "· no fork  ◧ left  ◨ right  ■ both  ★ meal  x lost turn"
 
 
 def strip(record: Record) -> str:
-    """A whole game as lines of text: a line for each seat, a cell for each round, meals at the end.
+    """A whole game as lines of text: one line per seat, one cell per round, meals at the end.
 
-    A cell shows the forks that the seat holds after the round (`·` none, `◧` left, `◨` right, `■` both), `★` where it
-    ate, `x` where its turn was lost. A `▲` below a round says that every seat ended it with exactly one fork. To be
-    read in a font of fixed width.
+    A cell shows the forks that the seat holds after the round (`·` none, `◧` left, `◨` right, `■` both), `★` if it
+    ate, `x` if its turn was lost. A `▲` below a round marks that every seat ended it with exactly one fork. It needs a
+    fixed-width font.
     """
     return _strip(record, replay(record))
 

@@ -1,7 +1,7 @@
 """The record: the account of one episode, from which scores, replay and training samples derive.
 
-It holds inputs only - rules, seed, how the game ended, a code for every seat and round, with talk the messages - and a
-state hash per round that proves a replay true. No times, usage, ids or other text: those stay in Inspect's log.
+It holds only inputs (rules, seed, how the game ended, a code for every seat and round, and with talk the messages) and
+a state hash per round that proves a replay correct. Times, usage, ids and other text stay in Inspect's log.
 """
 
 import json
@@ -29,7 +29,7 @@ _SEED = re.compile("0|[1-9][0-9]{0,19}")
 
 
 def cut(reason: str) -> str:
-    """How a game that did not end is marked."""
+    """The mark of a game that did not end."""
     return _CUT + reason
 
 
@@ -41,9 +41,9 @@ class Record:
         rules: The rules of the game.
         seed: The episode's seed, 0 to 2**64 - 1.
         ended: `deadlock`, `horizon`, or `cut: <reason>` for a game that did not end and must not be scored.
-        rounds: For each whole round played the codes of its turns, one character a seat (see `moves.READINGS`).
-        hashes: For each whole round the hash of the table after it.
-        messages: With talk, for each whole round its exchanges, each with one message a seat ("" for silence).
+        rounds: For each whole round played, the codes of its turns, one character per seat (see `moves.READINGS`).
+        hashes: For each whole round, the hash of the table after it.
+        messages: With talk, for each whole round, its exchanges, each with one message per seat ("" for silence).
         donor: Under `talk_control="shuffled"`, the messages of the other game that were heard instead.
     """
 
@@ -90,15 +90,15 @@ class Record:
         return game_svg(replay(self), self.rules.n, ending(self), title)
 
     def _repr_html_(self) -> str:
-        """The game as a notebook shows it: its picture, which tells the meals and how it ended."""
+        """The game as shown in a notebook: its picture, with the meals and how it ended."""
         return f'<div style="max-width: 100%; overflow-x: auto">{self.to_svg()}</div>'
 
     @staticmethod
     def from_json(text: str) -> "Record":
-        """Reads what `to_json` wrote.
+        """Reads the output of `to_json`.
 
         Raises:
-            ValueError: The text is no record, or of a newer version, in a sentence.
+            ValueError: The text is not a record, or has a newer version.
         """
         try:
             return Record.from_dict(json.loads(text))
@@ -107,10 +107,10 @@ class Record:
 
     @staticmethod
     def from_dict(data: object) -> "Record":
-        """Reads what `to_dict` gave, and checks its form; `replay` checks its truth.
+        """Reads the output of `to_dict` and checks its form; `replay` checks its content.
 
         Raises:
-            ValueError: The data is no record, or of a newer version, in a sentence.
+            ValueError: The data is not a record, or has a newer version.
         """
         if not isinstance(data, Mapping):
             raise ValueError(f"This is no record of a dinner: an object was expected, not {type(data).__name__}.")
@@ -145,7 +145,7 @@ class Record:
             raise ValueError(
                 f"This record has {len(rounds)} rounds, talk {rules.talk} and messages of {len(messages)} rounds."
             )
-        unheard = rules.talk_control == "shuffled" and not rounds  # the game was cut while the other one was played
+        unheard = rules.talk_control == "shuffled" and not rounds  # the game was cut during the other one
         if bool(donor) != (rules.talk_control == "shuffled") and not unheard:
             raise ValueError(
                 f"This record has talk_control {rules.talk_control} and {len(donor)} rounds of another game's messages."
@@ -171,13 +171,13 @@ def replay(record: Record) -> tuple[Round, ...]:
     """Plays a record again.
 
     Args:
-        record: The record of a game, ended or cut.
+        record: The record of a finished or cut game.
 
     Returns:
         Its rounds, with every state, turn and outcome.
 
     Raises:
-        ValueError: The record does not replay to the states that it claims, in a sentence.
+        ValueError: The record does not replay to the states that it claims.
     """
     rounds = tuple(_rounds(record))
     last = rounds[-1].after if rounds else Table.empty(record.rules.n)
@@ -240,7 +240,7 @@ def _rounds(record: Record) -> Iterator[Round]:
 
 
 def _check(faults: FaultySeats, table: Table, seats: Sequence[int], readings: Sequence[Reading]) -> None:
-    """Refuses turns that are not what the seats' faults had them do."""
+    """Refuses turns that differ from what the seats' faults force."""
     for seat, claimed in zip(seats, readings, strict=True):
         if seat in faults.begun and not faults.asked(seat):
             true = faults.turn(seat, table)
@@ -273,7 +273,7 @@ def _plain(messages: Messages) -> list[list[list[str]]]:
 
 
 def _said(data: Mapping[object, object], key: str, rules: Rules) -> Messages:
-    """The messages under a key: for each round `talk` exchanges of one message a seat."""
+    """The messages under a key: for each round, `talk` exchanges of one message per seat."""
     rounds: object = data.get(key, [])
     if not isinstance(rounds, list):
         raise ValueError(f"This record's {key} are {rounds!r}; a list of rounds was expected.")

@@ -1,10 +1,10 @@
-"""The ring in a mirror: left and right exchanged, and the seats counted the other way round.
+"""The ring in a mirror: left and right exchanged, and the seats counted in reverse.
 
 In simultaneous order, with ties drawn by fair coins, this is an exact symmetry of the game. Reflect a table and what
-every seat does, and the next table is the reflected one (ties reflected as well); what a seat sees of it is what the
-reflected seat saw, in a mirror. Meals, deadlocks and every score that does not name a seat stay as they were.
+every seat does, and the next table is the reflected one (ties reflected as well); each seat's view of it is the
+reflected seat's view, mirrored. Meals, deadlocks and every score that does not name a seat are unchanged.
 
-A ring has n reflections. This one leaves seat n // 2 where it is, and so keeps every seat's number even or odd:
+A ring has n reflections. This one leaves seat n // 2 in place, and so preserves the parity of every seat's number:
 
     seat i -> (2 (n // 2) - i) mod n,    fork i -> (2 (n // 2) + 1 - i) mod n
 """
@@ -20,7 +20,7 @@ SIDES = {
     Action.PUT_DOWN_LEFT: Action.PUT_DOWN_RIGHT,
     Action.PUT_DOWN_RIGHT: Action.PUT_DOWN_LEFT,
 }
-"""The actions that have a side, each with that of the other side."""
+"""The actions that have a side, each mapped to the same action on the other side."""
 _READINGS = {
     reading: next(r for r in READINGS.values() if r.kind is reading.kind and r.action is SIDES.get(action, action))
     for reading in READINGS.values()
@@ -30,22 +30,22 @@ _HANDS = {Hands.NONE: Hands.NONE, Hands.LEFT: Hands.RIGHT, Hands.RIGHT: Hands.LE
 
 
 def reflect_seat(seat: int, n: int) -> int:
-    """The number of a seat in the mirror."""
+    """The number of a seat after reflection."""
     return (2 * (n // 2) - seat) % n
 
 
 def reflect_reading(reading: Reading) -> Reading:
-    """What a seat of the mirror does, as the seat itself does it; a lost turn stays as it is."""
+    """The reading of a reflected seat, for the seat itself; a lost turn is unchanged."""
     return _READINGS.get(reading, reading)
 
 
 def reflect_turn(turn: Turn) -> Turn:
-    """A turn with its side exchanged."""
+    """A turn with left and right exchanged."""
     return replace(turn, reading=reflect_reading(turn.reading))
 
 
 def reflect_view(view: View) -> View:
-    """What a seat sees in the mirror; its number of the round (`hint="coin"`) stays."""
+    """A seat's view after reflection; its number for the round (`hint="coin"`) is unchanged."""
     at_left, at_right = view.neighbours or (None, None)
     talk = view.talk
     return replace(

@@ -1,4 +1,4 @@
-"""One round of a game that was played again: the tables before and after it, and every turn."""
+"""One round of a replayed game: the tables before and after it, and every turn."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ class Round:
     Attributes:
         number: The round, counted from 1.
         before: The table at its start, which every seat saw in simultaneous order.
-        turns: For each seat its turn.
+        turns: The turn of each seat.
         after: The table after it, at the start of the next round.
-        seen: For each seat the table on which it decided (in simultaneous order all are `before`, apart from that of
-            a delayed seat).
+        seen: The table on which each seat decided (in simultaneous order always `before`, except for a delayed
+            seat).
         faulty: The seats whose fault has begun.
-        forced: Those of them whose turn the fault took.
-        exchanges: With talk, what was said before the actions: the exchanges, each with one message a seat.
+        forced: The seats among them whose turn the fault took.
+        exchanges: With talk, the exchanges before the actions, each with one message per seat.
     """
 
     number: int
@@ -34,7 +34,7 @@ class Round:
 
     @property
     def locked(self) -> bool:
-        """Whether every seat ended the round with exactly one fork, also where patience lets the game go on."""
+        """Whether every seat ended the round with exactly one fork, even if patience lets the game go on."""
         return self.after.locked > 0
 
 

@@ -1,6 +1,6 @@
 """The rules of one game, the seeds of its chance, and who wins a tie.
 
-All chance is drawn by SHA-256 over a written-out key, so that the same seed gives the same game in any process, on any
+All chance is drawn by SHA-256 over a written-out key, so the same seed gives the same game in any process, on any
 machine and in any order of replies.
 """
 
@@ -31,27 +31,28 @@ class Rules:
 
     Attributes:
         n: Number of seats and of forks, at least 2.
-        rounds: The horizon T: how many rounds a game lasts at most, at least 3 (a first meal takes three).
+        rounds: The horizon T: the maximum number of rounds, at least 3 (a first meal takes three).
         order: `simultaneous`: every seat decides on the table as it stood when the round began. `sequential`: seat 0
-            to n-1 in turn, each on the table as it then stands.
+            to n-1 in turn, each on the current table.
         release: `auto`: both forks return at the end of the round of a meal. `manual`: they stay in hand, and both
             must be put down before the seat can eat again.
         ties: Who gets a free fork that both neighbours reach for: `random` (seeded); `rotate` (in round k fork i goes
             to seat i if k + i is even, else to its left neighbour); `lowest` (the lower seat number).
-        patience: After how many consecutive rounds in which every seat ends with exactly one fork the game is
-            deadlocked, at least 1.
+        patience: The number of consecutive rounds, each ending with every seat holding exactly one fork, that make a
+            deadlock; at least 1.
         hint: `parity`: a seat's view says whether its seat number is even or odd. `coin`: it shows a number from 0 to
-            999 that is drawn afresh for every seat and round, so that equal players need not act alike.
+            999 that is drawn anew for every seat and round, so that identical players need not act alike.
         sight: `local`: a seat sees its own two forks. `neighbours`: also which forks its two neighbours hold.
-        seat: `hidden`: a seat is not shown its number.
-        talk: How many messages each seat says to both neighbours in every round before its action; 0 for no talk.
-        talk_control: `shuffled`: a placebo in which a seat hears, instead of its neighbours, what was said in another
+        seat: `hidden`: a seat does not see its number.
+        talk: The number of messages that each seat says to both neighbours in every round before its action; 0 for
+            none.
+        talk_control: `shuffled`: a placebo in which a seat hears, instead of its neighbours, the messages of another
             round of another game. It needs talk.
-        faults: What goes wrong with which seats and from when on (see `faults`), such as
+        faults: Faults by seat, each with its first round (see `faults`), such as
             `2:silent@10,4:crash@first_fork`; empty for nothing.
 
     Raises:
-        ValueError: A value that is not accepted, in a sentence.
+        ValueError: A value is not accepted.
     """
 
     n: int
@@ -69,7 +70,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         for name, least, reason in (
-            ("n", 2, "a table needs two seats at least"),
+            ("n", 2, "a table needs at least two seats"),
             ("rounds", 3, "a first meal takes three rounds"),
             ("patience", 1, "it counts the rounds that make a deadlock"),
             ("talk", 0, "it counts the messages of a seat in a round"),
@@ -82,7 +83,7 @@ class Rules:
         if self.talk_control != "none" and self.talk == 0:
             raise ValueError(f"talk_control={self.talk_control!r} needs talk=1 or more: without talk nothing is heard.")
         if not isinstance(self.faults, str):
-            raise ValueError(f"faults={self.faults!r} is not accepted: give a text such as 2:silent@10.")
+            raise ValueError(f"faults={self.faults!r} is not accepted: give a string such as 2:silent@10.")
         object.__setattr__(self, "faults", join_faults(self.seat_faults))
         liar = next((fault for fault in self.seat_faults if fault.kind == "liar"), None)
         if liar is not None and self.talk == 0:
@@ -100,12 +101,12 @@ class Rules:
 
     @property
     def unsaid(self) -> dict[str, object]:
-        """The later options that are at their default."""
+        """The options added later that are at their default."""
         return {name: _DEFAULTS[name] for name in LATER if getattr(self, name) == _DEFAULTS[name]}
 
     @property
     def calls(self) -> int:
-        """The most model calls of a game: one a turn and one a message; under the placebo those of two games."""
+        """The most model calls of a game: one per turn and one per message, and twice as many under the placebo."""
         return self.n * self.rounds * (self.talk + 1) * (1 if self.talk_control == "none" else 2)
 
     @property
@@ -123,16 +124,16 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "seat": get_args(SeatNumber),
     "talk_control": get_args(TalkControl),
 }
-"""The accepted words of each option that is a word."""
+"""The accepted values of each option with named values."""
 _FIRST = ("order", "release", "ties", "hint", "patience")
 NAMES: tuple[str, ...] = (*_FIRST, *(f.name for f in fields(Rules) if f.name not in ("n", "rounds", *_FIRST)))
 """Every option of the rules, in the order in which a record writes them: version 1's first, later ones as declared."""
 LATER: tuple[str, ...] = NAMES[len(_FIRST) :]
-"""The options that came later; where they are at their default, tables need not name them."""
+"""The options added later; while they are at their default, tables need not name them."""
 _DEFAULTS: dict[str, object] = {f.name: f.default for f in fields(Rules)}
 _SINCE: dict[str, int] = {"hint=coin": 2, "sight": 2, "seat": 2, "talk": 2, "talk_control": 2, "faults": 2}
-"""The version of the record's format that brought an option (`name`) or one of its values (`name=value`), where it is
-not the first. A record is written in the oldest version that knows its rules, so new options change no old record."""
+"""The version of the record's format that introduced an option (`name`) or one of its values (`name=value`), if it is
+not the first. A record is written in the oldest version that supports its rules, so old records do not change."""
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -141,17 +142,17 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 
 def plain_int(value: object) -> object:
-    """A whole number of another library, such as numpy's, as Python's own; anything else as it is."""
+    """Converts a whole number of another library, such as numpy, to a Python int; returns anything else as it is."""
     if isinstance(value, bool) or type(value) is int:
         return value
     return int(value) if isinstance(value, Integral) else value
 
 
 def check_seed(seed: object) -> int:
-    """An episode seed as a plain number.
+    """An episode seed as a plain int.
 
     Raises:
-        ValueError: The seed is not a whole number from 0 to 2**64 - 1, in a sentence.
+        ValueError: The seed is not a whole number from 0 to 2**64 - 1.
     """
     number = plain_int(seed)
     if not is_whole(number) or not 0 <= number < 2**64:
@@ -188,7 +189,7 @@ def episode_seed(split: Split, name: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _tie_bits(seed: int, number: int) -> int:
-    """256 fair coins of one round of one game."""
+    """The 256 fair coins of one round of one game."""
     return int.from_bytes(sha256(f"tie/{seed}/{number}".encode()).digest(), "big")
 
 
@@ -196,7 +197,7 @@ def tie_winner(rules: Rules, seed: int, number: int, fork: int) -> int:
     """The seat that gets a free fork for which both neighbours reach.
 
     Args:
-        rules: The rules, whose `ties` decide.
+        rules: The rules; `ties` decides.
         seed: The episode's seed.
         number: The round, counted from 1.
         fork: The contested fork, 0 to n-1; the seats are `fork` (its left) and `fork - 1` (its right).
@@ -215,16 +216,16 @@ def tie_winner(rules: Rules, seed: int, number: int, fork: int) -> int:
 
 
 COIN_SIDES = 1000
-"""How many numbers a shown coin has: 0 to 999."""
+"""The number of values of a shown coin: 0 to 999."""
 
 
 def shown_number(seed: int, number: int, seat: int) -> int:
-    """The number that `hint="coin"` shows to a seat in a round, 0 to `COIN_SIDES` - 1, all with the same chance."""
+    """The number that `hint="coin"` shows to a seat in a round, 0 to `COIN_SIDES` - 1, all equally likely."""
     return int.from_bytes(sha256(f"number/{seed}/{number}/{seat}".encode()).digest()[:12], "big") % COIN_SIDES
 
 
 class Coin:
-    """The chance of one scripted turn, keyed by (seed, epoch, round, seat), so that the order of play does not matter.
+    """The random draws of one scripted turn, keyed by (seed, epoch, round, seat), so the order of play does not matter.
 
     Each call of a method draws afresh; the n-th draw of a key is always the same.
     """
@@ -243,5 +244,5 @@ class Coin:
         return int.from_bytes(sha256(key.encode()).digest()[:6], "big") / 2**48
 
     def choice(self, options: Sequence[T]) -> T:
-        """One of the options, each with the same chance."""
+        """One of the options, all equally likely."""
         return options[int(self.random() * len(options))]

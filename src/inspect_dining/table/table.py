@@ -21,7 +21,7 @@ from inspect_dining.table.moves import (
 from inspect_dining.table.rules import Rules
 
 FREE = -1
-"""Stands for the holder of a fork that lies on the table."""
+"""The holder of a fork that lies on the table."""
 
 _LEFT_UP, _RIGHT_UP, _LEFT_DOWN = Action.PICK_UP_LEFT, Action.PICK_UP_RIGHT, Action.PUT_DOWN_LEFT
 _RIGHT_DOWN, _EAT = Action.PUT_DOWN_RIGHT, Action.EAT
@@ -35,11 +35,12 @@ class Table:
 
     Attributes:
         round: The round being played, counted from 1.
-        held: For each of the n forks the seat that holds it, or `FREE`.
-        spent: For each fork whether it has fed its holder since it was picked up.
-        meals: For each seat its meals so far.
-        locked: In how many consecutive rounds, up to the last finished one, every seat ended with exactly one fork.
-        last: For each seat its latest turn, or None before its first.
+        held: For each of the n forks, the seat that holds it, or `FREE`.
+        spent: For each fork, whether it has fed its holder since it was picked up.
+        meals: For each seat, its meals so far.
+        locked: The number of consecutive rounds, up to the last finished one, that every seat ended with exactly one
+            fork.
+        last: For each seat, its latest turn, or None before its first.
     """
 
     round: int
@@ -61,7 +62,7 @@ class Table:
 
     @property
     def hash(self) -> str:
-        """16 hex digits that name this state (round, forks, meals, locked rounds), for telling two tables apart."""
+        """16 hex digits that name this state (round, forks, meals, locked rounds), to tell two tables apart."""
         state = f"{self.round}{self.held}{self.spent}{self.meals}{self.locked}"
         return blake2b(state.encode(), digest_size=8).hexdigest()
 
@@ -71,15 +72,15 @@ class Table:
 
 
 def move(table: Table, seats: Sequence[int], readings: Sequence[Reading], winner: Callable[[int, int], int]) -> Table:
-    """Gives some seats their turn, all on the table as it stands.
+    """Gives some seats their turn, all on the same table.
 
-    A fork held now cannot be picked up in this move, even if its holder puts it down in it.
+    A fork held now cannot be picked up in this move, even if its holder puts it down during the move.
 
     Args:
-        table: The table as all of these seats see it.
+        table: The table that all of these seats see.
         seats: The seats that move.
-        readings: What each of them decided, in the same order.
-        winner: Takes the round and a contested fork and names the seat that gets it.
+        readings: Their decisions, in the same order.
+        winner: Takes the round and a contested fork and returns the seat that gets it.
 
     Returns:
         The table after the move, in the same round.

@@ -1,8 +1,8 @@
-"""Talk: what a message is, and what a seat hears.
+"""Talk: messages, and what a seat hears.
 
-A seat says a message to both neighbours at once; the empty text is silence. Under `talk_control="shuffled"` a seat
-hears what some seat heard in another round of another game (the donor): as many messages of the same kind, and none
-that could help.
+A seat says a message to both neighbours at once; an empty string is silence. Under `talk_control="shuffled"` a seat
+hears what some seat heard in another round of another game (the donor): as many messages of the same kind, but without
+useful information.
 """
 
 from collections.abc import Sequence
@@ -12,24 +12,24 @@ from hashlib import sha256
 from inspect_dining.table.rules import Rules
 
 MESSAGE_LIMIT = 200
-"""The most characters of a message."""
+"""The maximum number of characters in a message."""
 Exchange = tuple[str, ...]
 """One message of each seat, by seat."""
 Messages = tuple[tuple[Exchange, ...], ...]
-"""For each round its exchanges, in order."""
+"""The exchanges of each round, in order."""
 Heard = tuple[str, str]
-"""What the left and the right neighbour last said; the empty text is silence."""
+"""The last messages of the left and the right neighbour; an empty string is silence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What a seat knows of the talk.
+    """A seat's knowledge of the talk.
 
     Attributes:
-        number: Which message of the round is wanted now, from 1; 0 where the action is.
-        of: How many messages a round has.
-        heard: What the left and the right neighbour last said.
-        said: What the seat itself last said.
+        number: The message of the round that is wanted now, from 1; 0 if the action is wanted.
+        of: The number of messages in a round.
+        heard: The last messages of the left and the right neighbour.
+        said: The seat's own last message.
     """
 
     number: int
@@ -39,9 +39,9 @@ class Talk:
 
 
 def as_message(text: str) -> str:
-    """A text as the message that others hear: one line of at most `MESSAGE_LIMIT` printable characters.
+    """Converts a text to the message that others hear: one line of at most `MESSAGE_LIMIT` printable characters.
 
-    White space is folded into single blanks and what cannot be printed is left out, so that no message can look like
+    Whitespace is folded into single spaces and unprintable characters are left out, so that no message can look like
     another line of an observation.
     """
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
@@ -69,12 +69,12 @@ def hear(rules: Rules, seed: int, seat: int, latest: Sequence[Said], donor: Mess
     Args:
         rules: The rules, whose `talk_control` decides.
         seed: The episode's seed, which keys the placebo.
-        seat: Who listens.
+        seat: The listening seat.
         latest: The latest message of every seat.
-        donor: What was said in another game, for the placebo.
+        donor: The messages of another game, for the placebo.
 
     Returns:
-        What the left and the right neighbour said last, or what is heard instead.
+        The last messages of the left and the right neighbour, or what is heard instead.
     """
     n = rules.n
     left, right = latest[(seat - 1) % n], latest[(seat + 1) % n]
@@ -84,7 +84,7 @@ def hear(rules: Rules, seed: int, seat: int, latest: Sequence[Said], donor: Mess
 
 
 def _instead(seed: int, seat: int, said: Said, donor: Messages, side: int) -> str:
-    """What a seat hears in place of a message: that of the same exchange in another round, beside another seat."""
+    """What a seat hears in place of a message: one from the same exchange in another round, near another seat."""
     rounds = [exchanges for number, exchanges in enumerate(donor, 1) if number != said.round]
     if not rounds or said.round == 0:
         return ""

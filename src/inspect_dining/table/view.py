@@ -1,6 +1,6 @@
-"""What a seat may see of the table before its turn, as data and as the text that a model reads.
+"""A seat's view of the table before its turn, as data and as the text that a model reads.
 
-`render` and `parse` are inverse, so a scripted player decides from exactly the prompt that a language model gets.
+`render` and `parse` are inverses, so a scripted player decides from exactly the prompt that a language model gets.
 """
 
 import re
@@ -25,20 +25,20 @@ from inspect_dining.table.talk import MESSAGE_LIMIT, Talk
 
 
 class Fork(StrEnum):
-    """How one of its two forks looks to a seat."""
+    """The state of one of a seat's two forks, as the seat sees it."""
 
     FREE = "free"
-    """It lies on the table."""
+    """The fork lies on the table."""
     MINE = "in your hand"
-    """The seat holds it."""
+    """The seat holds the fork."""
     SPENT = "in your hand, has fed you"
-    """The seat holds it and has eaten with it: it must be put down before the next meal (manual release)."""
+    """The seat holds the fork and has eaten with it, so it must be put down before the next meal (manual release)."""
     TAKEN = "taken"
-    """The neighbour holds it."""
+    """The neighbour holds the fork."""
 
 
 class Hands(StrEnum):
-    """Which forks a neighbour holds."""
+    """The forks that a neighbour holds."""
 
     NONE = "no fork"
     LEFT = "its left fork"
@@ -54,7 +54,7 @@ class View:
     """What one seat may see before its turn.
 
     Attributes:
-        seat: The seat, 0 to n-1, or None where the rules hide it.
+        seat: The seat, 0 to n-1, or None if the rules hide it.
         n: The number of seats.
         round: The round, 1 to rounds.
         rounds: The horizon T.
@@ -62,10 +62,10 @@ class View:
         right: The right fork.
         meals: The seat's own meals so far.
         last: The seat's latest turn, or None before its first.
-        parity: Whether the seat number is even or odd, where the rules hint at it.
-        coin: The number shown to this seat in this round, 0 to 999, where the rules show one.
-        neighbours: What the left and the right neighbour hold, where the rules show it.
-        talk: What the seat has heard and said, and whether its next message or its action is wanted; None without talk.
+        parity: Whether the seat number is even or odd, if the rules give this hint.
+        coin: The number shown to this seat in this round, 0 to 999, if the rules show one.
+        neighbours: The forks of the left and the right neighbour, if the rules show them.
+        talk: The messages heard and said, and whether the next message or the action is wanted; None without talk.
     """
 
     seat: int | None
@@ -83,17 +83,17 @@ class View:
 
 
 def see(table: Table, seat: int, rules: Rules, seed: int | None = None, talk: Talk | None = None) -> View:
-    """What a seat sees of a table.
+    """A seat's view of a table.
 
     Args:
         table: The table.
-        seat: Who looks.
-        rules: The rules, which say what may be seen.
+        seat: The seat that looks.
+        rules: The rules, which decide what may be seen.
         seed: The episode's seed; `hint="coin"` needs it.
-        talk: What the seat knows of the talk, where there is talk.
+        talk: The seat's knowledge of the talk, if there is talk.
 
     Raises:
-        ValueError: The rules show a number, and there is no seed to draw it.
+        ValueError: The rules show a number, but there is no seed to draw it.
     """
     n, held = rules.n, table.held
     right = seat + 1 if seat + 1 < n else 0
@@ -101,7 +101,7 @@ def see(table: Table, seat: int, rules: Rules, seed: int | None = None, talk: Ta
     coin = None
     if rules.hint == "coin":
         if seed is None:
-            raise ValueError("hint='coin' shows a number that the episode's seed draws: give the seed.")
+            raise ValueError("hint='coin' shows a number drawn from the episode's seed: give the seed.")
         coin = shown_number(seed, table.round, seat)
     return View(
         seat if rules.seat == "shown" else None,
@@ -155,7 +155,7 @@ _HOW = {Kind.ACTION: "", Kind.SEVERAL: " Only your first call counted.", Kind.RE
 
 
 def describe(turn: Turn | None) -> str:
-    """A seat's turn in words, as the seat is told, such as `pick_up_left: done.`."""
+    """A seat's turn in words, as reported to the seat, such as `pick_up_left: done.`."""
     if turn is None:
         return "none yet."
     reading = turn.reading
@@ -223,10 +223,10 @@ def _talk_lines(talk: Talk) -> list[str]:
 
 
 def parse(text: str) -> View:
-    """Reads a view back from an observation; anything after it (a memory, say) is passed over.
+    """Reads a view back from an observation; anything after it, such as a memory, is ignored.
 
     Args:
-        text: A text that begins with what `render` gave.
+        text: A text that begins with the output of `render`.
 
     Raises:
         ValueError: The text does not begin with an observation.

@@ -10,14 +10,14 @@ from inspect_dining.table.faults import SYNTAX
 from inspect_dining.table.rules import is_whole, plain_int
 
 NO_MODEL = "none/none"
-"""What Inspect calls the model of a run that was given none."""
+"""Inspect's name for the model of a run without one."""
 
 
 def refuse_unknown(given: Iterable[str], accepted: Sequence[str], task: str = "philosophers") -> None:
     """Refuses arguments that the task does not have; Inspect itself only warns.
 
     Raises:
-        BadInput: There is one; the sentence names the nearest and all that there are.
+        BadInput: There is one; the message suggests the nearest name and lists all names.
     """
     for name in given:
         hint = nearest(name, accepted)
@@ -31,7 +31,7 @@ def nearest(name: str, accepted: Sequence[str]) -> str:
 
 
 def items(value: object) -> list[object]:
-    """A list of values from a list, a comma string or a single value."""
+    """A list of values from a list, a comma-separated string or a single value."""
     if isinstance(value, str):
         return [item.strip() for item in value.split(",")]
     if isinstance(value, Sequence):
@@ -40,10 +40,10 @@ def items(value: object) -> list[object]:
 
 
 def whole_numbers(name: str, value: object) -> list[int]:
-    """Distinct whole numbers from a list, a comma string or a single value.
+    """Distinct whole numbers from a list, a comma-separated string or a single value.
 
     Raises:
-        BadInput: One is no whole number within the `LIMITS` of its name, or comes twice.
+        BadInput: A value is not a whole number within the `LIMITS` of its name, or occurs twice.
     """
     least, most = LIMITS[name]
     numbers = [int(v) if isinstance(v, str) and re.fullmatch(r"[0-9]{1,20}", v) else plain_int(v) for v in items(value)]
@@ -62,7 +62,7 @@ def whole_number(name: str, value: object) -> int:
     """One whole number within the `LIMITS` of its name.
 
     Raises:
-        BadInput: It is not.
+        BadInput: The value is not one.
     """
     least, most = LIMITS[name]
     number = plain_int(value)
@@ -76,7 +76,7 @@ def whole_number(name: str, value: object) -> int:
 
 
 def shorten(value: object) -> str:
-    """A value as it is shown in a message, without more than its first letters."""
+    """A value as shown in a message, cut to its first letters."""
     try:
         text = repr(value)
     except ValueError:  # Python writes no number of more than 4,300 digits
@@ -85,7 +85,7 @@ def shorten(value: object) -> str:
 
 
 def fault_text(value: object) -> str:
-    """Faults as one text, from a list or a comma string; empty for none.
+    """Faults as one string, from a list or a comma-separated string; empty for none.
 
     Raises:
         BadInput: It is neither.
@@ -108,10 +108,10 @@ def truth(name: str, value: object) -> bool:
 
 
 def numbers(name: str, value: object) -> list[float] | None:
-    """Numbers from a list or a comma string, or None for none given.
+    """Numbers from a list or a comma-separated string; None stays None.
 
     Raises:
-        BadInput: One is no number.
+        BadInput: A value is not a number.
     """
     if value is None:
         return None
@@ -122,15 +122,16 @@ def numbers(name: str, value: object) -> list[float] | None:
 
 
 def player_names(value: object, roles: Mapping[str, object], smallest: int) -> tuple[str, ...]:
-    """The players of a mixed table: names of model roles, of which one may be left to the model of the run.
+    """The players of a mixed table: names of model roles, one of which may be left to the run's model.
 
     Args:
-        value: The names as a list or a comma string, or None for a table of the run's model.
+        value: The names as a list or a comma-separated string, or None for a table of the run's own model.
         roles: The model roles of the evaluation.
         smallest: The smallest table's n.
 
     Raises:
-        BadInput: Fewer than two names, one twice, one that is no name, more than seats, or two without a model.
+        BadInput: There are fewer than two names, more names than seats, a repeated or invalid name, or two names
+            without a model.
     """
     if value is None:
         return ()
@@ -156,15 +157,15 @@ def is_seat(role: str) -> bool:
 
 
 def refuse_odd_roles(roles: Mapping[str, object], smallest: int, players: Sequence[str] = ()) -> None:
-    """Refuses model roles that no seat of every table would take.
+    """Refuses model roles that match no seat at some table.
 
     Args:
         roles: The model roles of the evaluation.
         smallest: The smallest table's n.
-        players: The players of a mixed table, whose seats are not named.
+        players: The players of a mixed table, whose seats have no roles.
 
     Raises:
-        BadInput: A role is no seat, or is bound to several models.
+        BadInput: A role is not a seat, or is bound to several models.
     """
     for role, bound in roles.items():
         if players and role not in players:
@@ -184,10 +185,10 @@ def refuse_odd_roles(roles: Mapping[str, object], smallest: int, players: Sequen
 def refuse_missing_model(
     model: str | None, roles: Mapping[str, object], largest: int, players: Sequence[str] = ()
 ) -> None:
-    """Refuses a run in which some seat has no model.
+    """Refuses a run in which a seat has no model.
 
     Args:
-        model: The model of the run, `none/none` for none, or None where it is not known yet.
+        model: The model of the run, `none/none` if there is none, None if it is not known yet.
         roles: The model roles of the evaluation.
         largest: The largest table's n.
         players: The players of a mixed table.

@@ -1,4 +1,4 @@
-"""The task `inspect_dining/dpbench`: DPBench's game, one sample an episode, under DPBench's conditions."""
+"""The task `inspect_dining/dpbench`: DPBench's game, one sample per episode, under DPBench's conditions."""
 
 import inspect
 from collections.abc import Sequence
@@ -36,9 +36,9 @@ from inspect_dining.tasks.arguments import (
 from inspect_dining.tasks.philosophers import model_of_the_run
 
 VERSION = "1-A"
-"""Comparability of scores, then of the interface; neither is ever reset."""
+"""The version of the task: comparability of scores, then of the interface; neither part is ever reset."""
 MAX_TOKENS = 1024
-"""The most tokens of one reply, as in DPBench's own runs, unless the user sets another limit."""
+"""The token limit of one reply, as in DPBench's own runs, unless the user sets another."""
 
 
 @task
@@ -65,24 +65,24 @@ def dpbench(
     Args:
         condition: One of DPBench's conditions, or several: the eight of its first version (`sim5nc`, `seq3c`) or the
             names of its later layers (`sim_n10_nocomm`, `comm_rounds_3`).
-        episodes: Games of each condition.
-        compat: `corrected`, or `0.2.1` for the game and the metrics of dpbench 0.2.1 bug for bug.
-        n: Philosophers; this and all that follows to `prompt` override the condition.
+        episodes: Games per condition.
+        compat: `corrected`, or `0.2.1` for the game and the metrics of dpbench 0.2.1 reproduced bug for bug.
+        n: Number of philosophers; this and the following arguments up to `prompt` override the condition.
         timesteps: The horizon.
         order: `simultaneous` or `sequential`.
         communication: Whether a reply may carry a message to both neighbours.
-        communication_rounds: With R above 1, R - 1 rounds of messages alone come before each action.
+        communication_rounds: If R is above 1, R - 1 rounds of messages precede each action.
         memory: How many of the latest states of the whole table a philosopher is shown.
         terminal: Whether a deadlock ends the game.
-        backoff_threshold: After how many steps with exactly one fork a philosopher may be made to let it go; 0: never.
-        backoff_probability: The chance of that at each such step.
+        backoff_threshold: Steps holding exactly one fork after which a philosopher may be made to release it; 0: never.
+        backoff_probability: The probability of that release at each such step.
         prompt: `default`, `minimal`, `resource_ordering`, `symmetry_breaking` or `theory_of_mind`.
-        philosopher: `package.module:name` of a LangGraph graph or Inspect agent of one's own.
-        seed: Names the family of games; the same seed gives the same games.
+        philosopher: `package.module:name` of your own LangGraph graph or Inspect agent.
+        seed: Selects the family of games; the same seed gives the same games.
         unknown: Refused.
 
     Raises:
-        BadInput: An argument, a model role or a setting of the run is not accepted, in a sentence.
+        BadInput: An argument, a model role or a setting of the run is not accepted.
     """
     accepted = [name for name in inspect.signature(dpbench).parameters if name != "unknown"]
     refuse_unknown((name for name in unknown if name != "model"), accepted, "dpbench")
@@ -104,7 +104,7 @@ def dpbench(
         raise BadInput(f"condition={condition!r} names a condition twice; give each one once.")
     temperatures = {TEMPERATURES.get(name, TEMPERATURE) for name in names}
     if len(temperatures) > 1:
-        raise BadInput(f"condition={condition!r} asks for several temperatures; play them in runs of their own.")
+        raise BadInput(f"condition={condition!r} needs several temperatures; play each in its own run.")
     try:
         tables = {name: _rules(name, {**given, "compat": str(compat)}) for name in names}
     except (ValueError, TypeError) as error:
@@ -141,7 +141,7 @@ def dpbench(
 
 
 def _condition(name: object) -> str:
-    """A condition by its name, as it was given.
+    """A condition by name.
 
     Raises:
         BadInput: There is no such condition.
@@ -154,9 +154,9 @@ def _condition(name: object) -> str:
 
 
 def _rules(name: str, given: dict[str, object]) -> DPBenchRules:
-    """The rules of a condition, with what was given in place of its own."""
+    """The rules of a condition, with the given overrides."""
     options = {**CONDITIONS[EIGHT.get(name, name)].options(), **{k: v for k, v in given.items() if v is not None}}
-    return DPBenchRules(**options)  # type: ignore[arg-type]  # the rules refuse a value of the wrong type, in a sentence
+    return DPBenchRules(**options)  # type: ignore[arg-type]  # the rules refuse values of a wrong type
 
 
 def _sample(name: str, rules: DPBenchRules, seed: int, episode: int) -> Sample:

@@ -35,7 +35,7 @@ from inspect_dining.tasks.arguments import (
 )
 
 VERSION = "1-A"
-"""Comparability of scores, then of the interface; neither is ever reset."""
+"""The version of the task: comparability of scores, then of the interface; neither part is ever reset."""
 PAPER_SIZES = (5, 10, 15)
 """The table sizes of the paper (arXiv 2606.07845)."""
 
@@ -72,37 +72,37 @@ def philosophers(
 
     Args:
         n: Seats at the table, or several sizes (`5,10,15`).
-        episodes: Games of each size.
+        episodes: Games per size.
         rounds: The horizon T of a game.
         order: `simultaneous` or `sequential`.
-        release: What becomes of forks after a meal: `auto` or `manual`.
+        release: How forks are released after a meal: `auto` or `manual`.
         ties: Who gets a fork that both neighbours reach for: `random`, `rotate` or `lowest`.
         patience: Consecutive locked rounds that make a deadlock.
-        hint: `parity` tells each seat whether its number is even or odd, `coin` shows it a number drawn for it and the
-            round; the paper gave no hint.
+        hint: `parity` tells each seat whether its number is even or odd, `coin` shows it a number drawn for that seat
+            and round; the paper gives no hint.
         sight: `local`: a seat sees its own two forks; `neighbours`: also which forks its neighbours hold.
-        seat: `hidden` takes the seat number away.
-        talk: Messages of each seat to both neighbours in a round, before the actions.
-        talk_control: `shuffled`: what is heard comes from another round of another game (a placebo).
+        seat: `hidden` omits the seat number.
+        talk: Messages that each seat sends to both neighbours in a round, before the actions.
+        talk_control: `shuffled`: messages heard come from another round of another game (a placebo).
         prompt: A prompt strategy (`default`, `minimal`, `resource_order`, `odd_even`, `symmetry_breaking`,
             `theory_of_mind`), or the path of a text file.
         memory: A seat's own last k turns, or `chat` for its whole conversation.
-        rescue: Whether one unambiguous call in the text counts where there is no native call.
+        rescue: Whether one unambiguous call in the text counts if there is no native call.
         shaping: The reward: `paper`, `meal_gated`, `proportional`, or `package.module:function`.
         weights: The four weights of `paper` and `meal_gated`.
         throughput: Their normaliser of throughput: `seat_rounds` or `optimum`.
         variance: Their variance of meals: `population` or `sample`.
-        philosopher: `package.module:name` of a LangGraph graph or Inspect agent of one's own.
+        philosopher: `package.module:name` of your own LangGraph graph or Inspect agent.
         players: Model roles that share the seats of a mixed table in every arrangement, such as `a,b`; one of them may
-            be left to the model of the run.
-        faults: What goes wrong with which seats, such as `2:silent@10,4:crash@first_fork` (see `table.faults`).
-        failures: What a seat is whose model fails, its retries included: an `error` of the episode, or a `crash` of
-            the seat, which joins the rules of the record.
-        seed: Names the family of games; the same seed gives the same games.
+            be left to the run's model.
+        faults: Faults by seat, such as `2:silent@10,4:crash@first_fork` (see `table.faults`).
+        failures: How a seat counts if its model fails, its retries included: as an `error` of the episode, or as a
+            `crash` of the seat, which is added to the record's rules.
+        seed: Selects the family of games; the same seed gives the same games.
         unknown: Refused.
 
     Raises:
-        BadInput: An argument, a model role or a setting of the run is not accepted, in a sentence.
+        BadInput: An argument, a model role or a setting of the run is not accepted.
     """
     accepted = [name for name in inspect.signature(philosophers).parameters if name != "unknown"]
     refuse_unknown((name for name in unknown if name != "model"), accepted)
@@ -174,18 +174,18 @@ def _sample(rules: Rules, seed: int, episode: int, players: Sequence[str]) -> Sa
 
 
 def model_of_the_run() -> str | None:
-    """The name of the model that Inspect was given, `none/none` for none, or None where there is no run yet."""
+    """The name of the run's model, `none/none` if there is none, None if there is no run yet."""
     try:
         return str(get_model())
-    except ValueError:  # a task that is made in Python gets its model later
+    except ValueError:  # a task created in Python gets its model later
         return None
 
 
 def announce(tables: list[Rules], games: int) -> None:
-    """Says how many games and model calls are coming.
+    """Prints how many games and model calls are planned.
 
     Raises:
-        BadInput: They are more than a run may plan.
+        BadInput: There are more than a run may plan.
     """
     calls = sum(games * rules.calls for rules in tables)
     if calls > MOST_CALLS:
@@ -199,11 +199,11 @@ def announce(tables: list[Rules], games: int) -> None:
 
 
 _USUAL_MOST = {"throughput": 0.2}
-"""Where colours end for scores whose usual values stay far below their range."""
+"""Upper end of the colour scale for scores whose usual values stay far below their range."""
 
 
 def _colours(score: ScoreDefinition) -> ScoreColorScale:
-    """The colour scale of a score: towards its best value, over its range."""
+    """The colour scale of a score: from worst to best over its range."""
     most = _USUAL_MOST.get(score.name, score.most)
     return ScoreColorScale(
         palette="good-low" if score.best == "0" else "good-high",

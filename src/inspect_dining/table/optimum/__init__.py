@@ -1,1 +1,1 @@
-"""The most meals that any play can eat: of the whole ring, of a row of seats, beside faults."""
+"""The most meals that any play can eat: on the whole ring, in a row of seats, and with faulty seats."""

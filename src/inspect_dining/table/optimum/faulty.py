@@ -1,8 +1,8 @@
-"""The most meals that the seats without a fault can eat: proved by dynamic programme, else bounded from above.
+"""The most meals that the seats without a fault can eat: proved by dynamic programming, else bounded from above.
 
-Two questions. Before a game: the most over all that a fault leaves open. After it: the most with the forks that the
-faulty seats held in each round taken as given. Faulty seats cut the ring into rows of seats that share no fork, so each
-row is solved by itself. As in `ring`, the numbers hold for simultaneous order and automatic release and bound the
+There are two questions. Before a game: the most over everything that a fault leaves open. After it: the most given the
+forks that the faulty seats held in each round. Faulty seats cut the ring into rows of seats that share no fork, so each
+row is solved separately. As in `ring`, the numbers hold for simultaneous order and automatic release, and bound the
 other rules from above.
 """
 
@@ -31,21 +31,21 @@ from inspect_dining.table.record import Record, replay
 from inspect_dining.table.rules import Rules
 
 MOST_BESIDE_A_HOG = 10
-"""The largest table with a hog that is solved before a game (a second or so)."""
+"""The largest table with a hog that is solved before a game (in about a second)."""
 _FREE_ENDS: Ends = (False, False)
 
 
 def survivors_best(rules: Rules) -> Best:
     """The most meals that the seats without a fault can eat, over all that the faults leave open.
 
-    A seat that may stay away from its forks hinders its neighbours least when it does. Only a single hog that begins in
-    a given round cannot: it is played as it plays, with every tie and all that it did before left open.
+    A seat that may stay away from its forks hinders its neighbours least by doing so. Only a single hog that begins in
+    a given round cannot stay away: its actual play is modelled, with every tie and all its earlier play left open.
 
     Args:
         rules: The rules of the game.
 
     Returns:
-        The meals, and whether they were proved to be within reach.
+        The meals, and whether they are proved to be attainable.
     """
     faults = rules.seat_faults
     plain = rules.order == "simultaneous" and rules.release == "auto"
@@ -63,14 +63,14 @@ def survivors_best(rules: Rules) -> Best:
 def survivors_best_given(record: Record) -> Best:
     """The most meals that the seats without a fault could have eaten, the forks of the faulty seats taken as given.
 
-    In every round of the game each faulty seat holds the forks that it held. After a game that ended early it holds
-    what it can never let go of: everything where it crashed, else nothing.
+    In every round of the game, each faulty seat holds the forks that it actually held. After a game that ended early,
+    it holds what it can never release: everything if it crashed, else nothing.
 
     Args:
         record: The record of a game.
 
     Returns:
-        The meals, and whether they were proved to be within reach.
+        The meals, and whether they are proved to be attainable.
     """
     rules, faults = record.rules, record.rules.seat_faults
     rounds = replay(record)
@@ -93,7 +93,7 @@ def survivors_best_given(record: Record) -> Best:
 
 
 def _together(rows: list[Best], rules: Rules, proved: bool) -> Best:
-    """The rows of a table together; never more than the whole table could eat without a fault."""
+    """The sum over the rows of a table, capped by the most that the whole table could eat without a fault."""
     meals, whole = sum(row.meals for row in rows), best_meals(rules.n, rules.rounds).meals
     return Best(min(meals, whole), proved and all(row.exact for row in rows))
 
@@ -103,7 +103,7 @@ def _held(holders: tuple[int, ...], seats: set[int]) -> frozenset[int]:
 
 
 def _rows(rules: Rules) -> list[tuple[int, int]]:
-    """The rows of neighbouring seats without a fault: the first seat of each, and how many there are."""
+    """The rows of neighbouring seats without a fault, as (first seat, length)."""
     faulty = sorted(fault.seat for fault in rules.seat_faults)
     following = [*faulty[1:], faulty[0] + rules.n]
     return [
@@ -114,14 +114,14 @@ def _rows(rules: Rules) -> list[tuple[int, int]]:
 
 
 def _row(length: int, ends: tuple[Ends, ...]) -> Best:
-    """The most meals of a row of seats, whose first and last fork only the row's own ends use."""
+    """The most meals of a row of seats, whose first and last forks are used only by the row's own ends."""
     if length <= MOST_SEATS:
         return Best(most_meals(length, ends), exact=True)
     return Best(_bounded_row(length, ends), exact=False)
 
 
 def _bounded_row(length: int, ends: tuple[Ends, ...]) -> int:
-    """The floor of the linear programme over all meals that a row can begin: no fork serves two at once."""
+    """The floor of the linear programme over all meals that a row can begin, with no fork serving two meals at once."""
     from scipy.optimize import linprog
     from scipy.sparse import csc_array
 
@@ -139,14 +139,14 @@ def _bounded_row(length: int, ends: tuple[Ends, ...]) -> int:
         return 0
     shape = ((length + 1) * rounds, meals)
     use = csc_array((np.ones(len(places)), np.array(places), np.array(starts)), shape=shape)
-    # The stubs of scipy know only dense matrices here.
+    # scipy's type stubs accept only dense matrices here.
     result = linprog([-1.0] * meals, A_ub=use, b_ub=[1.0] * shape[0], bounds=(0, 1), method="highs")  # type: ignore[call-overload]
     return int(-result.fun + 1e-6)
 
 
 @lru_cache(maxsize=256)
 def _beside_a_hog(n: int, rounds: int, begins: int) -> int:
-    """The most meals of the others beside one hog, which is seat n - 1 and moves last within a round."""
+    """The most meals of the others at a table with one hog, which is seat n - 1 and moves last within a round."""
     values: Values = np.zeros((3,) * n, dtype=np.int16)
     for number in range(rounds, 0, -1):
         values = _before_round_beside_a_hog(values, hogging=number >= begins)
@@ -165,7 +165,7 @@ def _before_round_beside_a_hog(values: Values, hogging: bool) -> Values:
 
 
 def _before_hog(values: Values) -> Values:
-    """The value of every state before the hog acts, all others having acted; a tie goes whichever way serves them."""
+    """The value of every state before the hog acts, after all others have acted; ties go the others' way."""
     after = np.moveaxis(values, (-1, 0), (0, 1))
     before = after.copy()
     reaches_left = (_UNCLAIMED, _NEW_LEFT_SEAT)

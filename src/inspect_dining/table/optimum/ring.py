@@ -1,7 +1,7 @@
-"""The most meals that any play can eat: exact where the solver below has proved it, else an upper bound.
+"""The most meals that any play can eat: exact if the solver below has proved it, else an upper bound.
 
 The numbers hold for simultaneous order and automatic release, and bound every other rule set and order from above:
-holding forks longer never helps, and a fork that is put down in a round need not have been held in it.
+holding forks longer never helps, and a fork that is put down in a round need not have been held during it.
 """
 
 from dataclasses import dataclass
@@ -17,16 +17,17 @@ Values = NDArray[np.int16]
 _UNCLAIMED, _OF_RIGHT_SEAT, _OF_LEFT_SEAT = 0, 1, 2
 _NEW_RIGHT_SEAT, _NEW_LEFT_SEAT, _RETURNED = 3, 4, 5
 _NEXT_ROUND = np.array([_UNCLAIMED, _OF_RIGHT_SEAT, _OF_LEFT_SEAT, _OF_RIGHT_SEAT, _OF_LEFT_SEAT, _UNCLAIMED])
-"""What each state of a fork within a round is at the start of the next."""
+"""The state of a fork at the start of the next round, for each state within a round."""
 
 
 def solve(n: int, rounds: int) -> list[int]:
-    """Proves the most meals in 1, 2, ..., `rounds` rounds from an empty table, by dynamic programme.
+    """Proves the most meals in 1, 2, ..., `rounds` rounds from an empty table, by dynamic programming.
 
-    Backward over rounds and, within a round, over seats. A fork is free, held as the left fork of the seat to its
-    right, or held as the right fork of the seat to its left; within a round it may also be newly claimed by either, or
-    returned after a meal. Putting a fork down without a meal and waiting with two forks are left out: play without them
-    eats as much, since such a fork can be picked up later instead and a meal eaten earlier frees forks earlier.
+    The recursion runs backward over rounds and, within a round, over seats. A fork is free, held as the left fork of
+    the seat to its right, or held as the right fork of the seat to its left; within a round it may also be newly
+    claimed by either, or returned after a meal. Putting a fork down without a meal and waiting with two forks are left
+    out: play without them eats as much, since such a fork can be picked up later instead and a meal eaten earlier frees
+        forks earlier.
 
     Args:
         n: Seats, at least 2. Memory grows as 36 * 3**(n - 2) numbers.
@@ -63,7 +64,7 @@ def _before_seat(values: Values, left: int, right: int, meal: int = 1) -> Values
         values: The value of every table after it, within a round.
         left: The axis of its left fork.
         right: The axis of its right fork.
-        meal: What its meal counts.
+        meal: The value of its meal.
     """
     after = np.moveaxis(values, (left, right), (0, 1))
     before = after.copy()
@@ -79,7 +80,7 @@ class Best:
 
     Attributes:
         meals: The number of meals of the whole table.
-        exact: Whether play that eats as many exists (proved for simultaneous order and automatic release); otherwise
+        exact: Whether some play eats as many (proved for simultaneous order and automatic release); otherwise
             the number is an upper bound.
     """
 
@@ -101,7 +102,7 @@ def best_meals(n: int, rounds: int) -> Best:
         The number of meals and whether it is exact.
 
     Raises:
-        ValueError: n is no whole number of at least 2, or rounds none of at least 1.
+        ValueError: n is not a whole number of at least 2, or rounds not one of at least 1.
     """
     seats, horizon = plain_int(n), plain_int(rounds)
     if not is_whole(seats) or not is_whole(horizon) or seats < 2 or horizon < 1:
@@ -126,7 +127,7 @@ def _bound(n: int, rounds: int) -> int:
 
 @lru_cache(maxsize=256)
 def _meals_per_seat(rounds: int) -> float:
-    """The linear programme: the most meals per seat, averaged over the ring, so that no fork serves two at once.
+    """The linear programme: the most meals per seat, averaged over the ring, with no fork serving two at once.
 
     A meal takes both forks in its round and the round before, and one of them two rounds before.
     """
@@ -136,7 +137,7 @@ def _meals_per_seat(rounds: int) -> float:
     use = diags_array([2.0, 2.0, 1.0], offsets=[0, 1, 2], shape=(rounds, rounds))
     limits = [(0, 0)] * 2 + [(0, None)] * (rounds - 2)
     ones = [1.0] * rounds
-    # The stubs of scipy know only dense matrices here.
+    # scipy's type stubs accept only dense matrices here.
     result = linprog([-1.0] * rounds, A_ub=use, b_ub=ones, bounds=limits, method="highs")  # type: ignore[call-overload]
     return float(-result.fun)
 
@@ -157,5 +158,5 @@ _GAINS: dict[int, str] = {
     14: "00703414223323323323323323323323323323323323323323",
     15: "00704324233323333333333333333333333333333333333333",
 }
-"""For each n from 2 to 15, as `solve` proved it: how many meals the 1st, 2nd, ... 50th round adds to the most that can
+"""For each n from 2 to 15, as proved by `solve`: how many meals the 1st, 2nd, ... 50th round adds to the most that can
 be eaten."""

@@ -1,1 +1,1 @@
-"""Players that need no model: the scripted ones, those that talk, and whole games of any of them."""
+"""Players without a model: scripted players, talking players, and whole games between them."""

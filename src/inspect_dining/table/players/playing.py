@@ -1,4 +1,4 @@
-"""Playing a whole game without any model: scripted players, or functions of one's own."""
+"""Playing a whole game without a model: by scripted players or by your own functions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,9 +12,9 @@ from inspect_dining.table.talk import Heard, Messages, donor_seed
 from inspect_dining.table.view import View
 
 Player = Callable[[View], Action | str | None]
-"""A player of one's own: takes a `View` and gives an action, its name, or None for no call at all."""
+"""A custom player: takes a `View` and returns an action, its name, or None for no call at all."""
 Talker = Callable[[View, Heard], str | None]
-"""What a player says: takes a `View` and what the left and the right neighbour last said, and gives a text, or None."""
+"""A custom talker: takes a `View` and the last messages of the left and right neighbour; returns a text, or None."""
 
 
 def play(
@@ -24,32 +24,32 @@ def play(
     epoch: int = 1,
     talkers: Talker | Sequence[Talker | None] | None = None,
 ) -> Record:
-    """Plays one game without any model.
+    """Plays one game without a model.
 
     Under `talk_control="shuffled"` the same players first play another game, whose messages are heard instead.
 
     Args:
         rules: The rules of the game.
-        players: One player for all seats, or one for each: the name of a scripted player, or a callable that takes a
-            `View` and gives an `Action` (or its name), or None for no call at all.
+        players: One player for all seats, or one per seat: the name of a scripted player, or a callable that takes a
+            `View` and returns an `Action` (or its name), or None for no call at all.
         seed: The episode's seed, which keys ties and scripted coins.
         epoch: Keys scripted coins only, so that the same game can be played again with fresh coins.
-        talkers: What the players say, with talk: one callable for all seats, or one for each. A callable takes a `View`
-            and what the two neighbours last said (`view.talk.heard`), and gives a text, or None for silence. A seat
-            without one says what its scripted player says, and a callable player nothing.
+        talkers: With talk, the source of messages: one callable for all seats, or one per seat. It takes a `View`
+            and the last messages of the two neighbours (`view.talk.heard`), and returns a text, or None for silence. A
+            seat without one uses the messages of its scripted player; a callable player stays silent.
 
     Returns:
         The record of the game.
 
     Raises:
         ValueError: An unknown player, the wrong number of players or talkers, talkers without talk, a seed that is not
-            a whole number from 0 to 2**64 - 1, or a player's answer that is no action or no text.
+            a whole number from 0 to 2**64 - 1, or an answer of a player that is not an action or not a text.
     """
     if not isinstance(rules, Rules):
         raise ValueError(f"play({rules!r}, ...) is not accepted: give the rules of the game, such as Rules(n=5).")
     seed = check_seed(seed)
     if talkers is not None and not rules.talk:
-        raise ValueError("Talkers were given, and the rules have no talk: play by rules with talk=1 or more.")
+        raise ValueError("Talkers were given, but the rules have no talk: use rules with talk=1 or more.")
     seated = _one_each(players, rules.n)
     spoken = list(talkers) if isinstance(talkers, Sequence) else [talkers] * rules.n
     if len(spoken) != rules.n:

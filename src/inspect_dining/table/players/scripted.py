@@ -1,8 +1,8 @@
 """Scripted players: strategies that decide from a view alone, with no model, network or memory.
 
-Each states what it may know. They set the scale on which a model is read, prove every game solvable, and take seats
-beside models. All but `silent`, `think` and `random` eat when they can and, under manual release, put down forks that
-have fed them.
+Each states what it may know. They set the scale for reading any model, prove that every game is solvable, and can take
+seats next to models. All but `silent`, `think` and `random` eat when they can and, under manual release, put down forks
+that have fed them.
 """
 
 from collections.abc import Callable
@@ -25,12 +25,12 @@ class Scripted:
 
     Attributes:
         name: Its name, as in `dining/<name>`.
-        knows: What it uses of its view, in words.
-        decide: Takes a view and the coin of that turn; gives an action, or None for no call at all.
-        tosses: Whether it ever tosses the coin; where it does not, any coin will do.
+        knows: The parts of the view that it uses, in words.
+        decide: Takes a view and the coin of that turn; returns an action, or None for no call at all.
+        tosses: Whether it ever tosses the coin; if not, any coin will do.
         needs: What it must know of its seat number.
-        say: Takes a view that asks for a message, and the same coin; gives the message. None for a player without
-            talk, who stays silent.
+        say: Takes a view that asks for a message, and the same coin; returns the message. None for a player without
+            talk, which stays silent.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Scripted:
         """Checks that the rules show what this player needs.
 
         Raises:
-            ValueError: They do not, in a sentence.
+            ValueError: They do not.
         """
         if not self.fits(rules):
             remedy = "seat='shown' or hint='parity'" if self.needs == "parity" else "seat='shown'"
@@ -87,19 +87,19 @@ _PLAYERS = (
     ),
     Scripted(
         "backoff",
-        "Its forks and a coin: left first, and half the time it lets go where the right one is taken.",
+        "Its forks and a coin: left first, and half the time it lets go if the right one is taken.",
         strategies.backoff,
         tosses=True,
     ),
     Scripted(
         "lehmann_rabin",
-        "Its forks and a coin that says which fork first; it lets go where the other is taken.",
+        "Its forks and a coin that decides which fork is first; it lets go if the other is taken.",
         strategies.lehmann_rabin,
         tosses=True,
     ),
     Scripted(
         "courteous",
-        "Its forks and a coin: half the time it reaches where both are free, and it lets go where the other is taken.",
+        "Its forks and a coin: half the time it reaches if both are free, and it lets go if the other is taken.",
         strategies.courteous,
         tosses=True,
     ),
@@ -111,8 +111,8 @@ _PLAYERS = (
     ),
     Scripted(
         "wary",
-        "What the wave uses and its meals: the wave, and with fewer meals than its schedule gives (among strangers, or "
-        "beside a fault) it reaches only where both forks are free.",
+        "What the wave uses and its meals: the wave, but if it has fewer meals than scheduled (among strangers or "
+        "next to a fault), it reaches only if both forks are free.",
         strategies.wary,
         needs="seat",
     ),
@@ -132,7 +132,7 @@ _PLAYERS = (
     ),
     Scripted(
         "turn_taking",
-        "Its forks, the round, its number and its neighbours' words: says when it will begin, and they by turns.",
+        "Its forks, the round, its number and its neighbours' words: says when it will begin; neighbours alternate.",
         talkers.turn_taking,
         tosses=True,
         say=talkers.say_turn,
@@ -144,18 +144,19 @@ SCRIPTED: dict[str, Scripted] = {player.name: player for player in _PLAYERS}
 
 
 def players_under(rules: Rules) -> tuple[str, ...]:
-    """The scripted players that some rules are made for, by name.
+    """The scripted players that suit the given rules, by name.
 
-    Without talk those that talk are left out, who then play `lehmann_rabin`; without seat numbers, those that need one.
+    Without talk, the talking players are left out, since they would play `lehmann_rabin`; without seat numbers, those
+    that need one are left out.
     """
     return tuple(name for name, player in SCRIPTED.items() if (rules.talk or not player.say) and player.fits(rules))
 
 
 def scripted(name: str) -> Scripted:
-    """The scripted player of a name.
+    """Finds a scripted player by name.
 
     Raises:
-        ValueError: There is none; the sentence names the nearest and all that there are.
+        ValueError: There is no such player; the message suggests the nearest name and lists all names.
     """
     if name in SCRIPTED:
         return SCRIPTED[name]

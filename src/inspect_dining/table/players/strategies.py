@@ -1,4 +1,4 @@
-"""What scripted players do: strategies that decide from a view and a coin alone."""
+"""The strategies of scripted players, which decide from a view and a coin alone."""
 
 from collections import Counter
 from functools import lru_cache
@@ -20,7 +20,7 @@ def seat_of(view: View) -> int:
         ValueError: The rules hide it.
     """
     if view.seat is None:
-        raise ValueError("This player needs its seat number, which seat='hidden' hides; play by seat='shown'.")
+        raise ValueError("This player needs its seat number, which seat='hidden' hides; use seat='shown'.")
     return view.seat
 
 
@@ -30,7 +30,7 @@ def toss(view: View, coin: Coin) -> float:
 
 
 def with_forks(view: View) -> Action | None:
-    """What every sensible player does with forks that are ready: put down spent ones, eat with two."""
+    """The obvious moves of every sensible player: put down spent forks, eat with two."""
     if view.left is _SPENT:
         return Action.PUT_DOWN_LEFT
     if view.right is _SPENT:
@@ -41,7 +41,7 @@ def with_forks(view: View) -> Action | None:
 
 
 def _in_turn(view: View, left_first: bool) -> Action:
-    """Takes one given fork first, then the other, and waits with the first in hand."""
+    """Takes one given fork first, then the other, and waits holding the first."""
     ready = with_forks(view)
     if ready is not None:
         return ready
@@ -94,14 +94,14 @@ def even_odd(view: View, coin: Coin) -> Action | None:
 
 
 def backoff(view: View, coin: Coin) -> Action | None:
-    """Takes the left fork first, and half the time puts it down where the right one is taken."""
+    """Takes the left fork first, and half the time puts it down if the right one is taken."""
     action = _in_turn(view, left_first=True)
     stuck = view.left is _MINE and view.right is Fork.TAKEN
     return Action.PUT_DOWN_LEFT if stuck and toss(view, coin) < 0.5 else action
 
 
 def lehmann_rabin(view: View, coin: Coin) -> Action | None:
-    """Takes one fork first by a coin, and puts it down where the other is taken."""
+    """Takes one fork first by a coin, and puts it down if the other is taken."""
     ready = with_forks(view)
     if ready is not None:
         return ready
@@ -114,7 +114,7 @@ def lehmann_rabin(view: View, coin: Coin) -> Action | None:
 
 
 def _with_one_fork(view: View) -> Action | None:
-    """What a player that never waits with a fork does with one: takes the other if it is free, else lets go."""
+    """The move, holding one fork, of a player that never waits with one: take the other if it is free, else let go."""
     if view.left is _MINE:
         return Action.PICK_UP_RIGHT if view.right is _FREE else Action.PUT_DOWN_LEFT
     if view.right is _MINE:
@@ -123,7 +123,7 @@ def _with_one_fork(view: View) -> Action | None:
 
 
 def courteous(view: View, coin: Coin) -> Action | None:
-    """Reaches half the time where both forks are free, and puts a fork down where the other is taken."""
+    """Reaches half the time if both forks are free, and puts a fork down if the other is taken."""
     busy = with_forks(view) or _with_one_fork(view)
     if busy is not None:
         return busy
@@ -157,7 +157,7 @@ def wave(view: View, coin: Coin) -> Action | None:
 
 
 def wary(view: View, coin: Coin) -> Action | None:
-    """Plays the wave; with fewer meals than its schedule gives, it reaches only where both forks are free."""
+    """Plays the wave; with fewer meals than scheduled, it reaches only if both forks are free."""
     action = wave(view, coin)
     reaches = action is Action.PICK_UP_LEFT and view.left is _FREE and view.right is not _MINE
     if reaches and view.right is not _FREE and view.meals < _wave_meals_before(view):
@@ -166,7 +166,7 @@ def wary(view: View, coin: Coin) -> Action | None:
 
 
 def _wave_meals_before(view: View) -> int:
-    """How many meals the wave gives a seat before this round, where all seats play it."""
+    """The meals that a seat has before this round if all seats play the wave."""
     start, period = wave_clock(view.n, view.rounds, seat_of(view))
     firsts = ((start + _CYCLE * meal) % period or period for meal in range(wave_meals(view.n)[1]))
     return sum(len(range(first, view.round - 2, period)) for first in firsts)
@@ -177,7 +177,7 @@ _CYCLE = 5
 
 
 def fits(view: View) -> bool:
-    """Whether a meal begun now ends by the horizon."""
+    """Whether a meal begun now is finished by the horizon."""
     return view.round + 2 <= view.rounds
 
 
@@ -185,7 +185,7 @@ def wave_meals(n: int) -> tuple[int, int, int]:
     """The better of the two waves for n seats.
 
     Forward, every seat starts 3 rounds after its left neighbour (period 3n); backward, 2 rounds before (period 2n).
-    Within a period each seat eats as often as meals 5 rounds apart fit.
+    Within a period each seat eats as often as meals 5 rounds apart allow.
 
     Returns:
         The period in rounds, the meals of each seat in it, and the rounds by which a seat starts after its left
@@ -197,7 +197,7 @@ def wave_meals(n: int) -> tuple[int, int, int]:
 
 @lru_cache(maxsize=4096)
 def wave_clock(n: int, rounds: int, seat: int) -> tuple[int, int]:
-    """When a seat's first meal of a period begins, shifted so that the whole table eats most by the horizon.
+    """When a seat's first meal of a period begins, shifted so that the whole table eats the most by the horizon.
 
     Returns:
         The round, and the period in rounds.

@@ -1,11 +1,11 @@
 """Scripted players that coordinate by words alone: the scale for models that may talk.
 
-They keep nothing between turns but what they last said, which a view shows. Every message begins with its round and is
-believed in that round only. A player that did not hear both neighbours in this round, or is under the placebo, plays
-`lehmann_rabin`, its level without talk. A message that announces an action does so in one form, `I will eat.`, which
-`announced` reads.
+They keep nothing between turns except their last message, which the view shows. Every message begins with its round and
+is believed in that round only. A player that has not heard both neighbours in this round, or is under the placebo,
+plays `lehmann_rabin`, its level without talk. A message that announces an action does so in one form, `I will eat.`,
+which `announced` reads.
 
-A meal takes three rounds here: the left fork, the right fork, `eat`. So a seat that begins in round t keeps its left
+A meal takes three rounds here: the left fork, the right fork, `eat`. A seat that begins in round t keeps its left
 neighbour from beginning before round t + 2, and its right neighbour before round t + 3.
 """
 
@@ -25,7 +25,7 @@ _WILL = re.compile(rf"Round \d{{1,9}}:(?: [^.]*,)? I will (?P<action>{'|'.join(A
 
 
 def announced(message: str) -> Action | None:
-    """The action that a message in the scripted form announces, or None where it is in another form or announces none.
+    """The action that a message in the scripted form announces, or None if it has another form or announces none.
 
     The scripted form is `Round 3: I will eat.`, with more words before `I will` if a comma ends them.
     """
@@ -38,7 +38,7 @@ def _talk(view: View) -> Talk:
 
 
 def _words(view: View, message: str) -> str:
-    """What a neighbour's message says, or nothing where it is not of this round.
+    """The content of a neighbour's message, or nothing if it is not of this round.
 
     Before a round's first exchange is over, the latest message is that of the round before.
     """
@@ -53,18 +53,18 @@ def _heard(view: View) -> tuple[str, str]:
 
 
 def _own(view: View) -> str:
-    """What the player itself said last, in this round or the one before."""
+    """The player's own last message, from this round or the one before."""
     match = _MESSAGE.fullmatch(_talk(view).said)
     return match["words"] if match and int(match["round"]) >= view.round - 1 else ""
 
 
 def _number(view: View, coin: Coin) -> int:
-    """What tells a seat from its neighbours: the number that it is shown, else its seat, else one that it draws."""
+    """The number that distinguishes a seat from its neighbours: the one shown, else its seat, else one drawn."""
     return view.seat if view.coin is None and view.seat is not None else int(toss(view, coin) * COIN_SIDES)
 
 
 def _going_on(view: View) -> Action | None:
-    """What comes next in a meal that has begun, or None where none has."""
+    """The next action of a meal that has begun, or None if none has."""
     ready = with_forks(view)
     if ready is not None:
         return ready
@@ -80,7 +80,7 @@ _IDLE = re.compile(r"I wait\.|I will think\.|I will put_down_\w+\.")
 
 
 def say_announce(view: View, coin: Coin) -> str:
-    """Says what it will do; without forks it asks to begin, in the last message of a round if it then may."""
+    """Says what it will do; without forks it asks to begin, in the last message of a round only if it then may."""
     talk, going_on = _talk(view), _going_on(view)
     if going_on is not None:
         words = f"I will {going_on}."
@@ -94,7 +94,7 @@ def say_announce(view: View, coin: Coin) -> str:
 
 
 def announce_yield(view: View, coin: Coin) -> Action | None:
-    """Begins a meal when it asked to and no neighbour is in the way or has eaten less; a neighbour's ask can win."""
+    """Begins a meal if it asked to and no neighbour is in the way or has eaten less; a neighbour's request can win."""
     heard = _heard(view)
     if not all(heard):
         return lehmann_rabin(view, coin)
@@ -110,7 +110,7 @@ def announce_yield(view: View, coin: Coin) -> Action | None:
 
 
 def _may_begin(view: View) -> bool:
-    """Whether the neighbours' words leave room for a meal that begins now."""
+    """Whether the neighbours' words allow a meal that begins now."""
     left, right = _heard(view)
     return bool(
         (_IDLE.fullmatch(left) or _ASKS.fullmatch(left))
@@ -124,7 +124,7 @@ _NUMBERS = re.compile(r"numbers leftwards (\d{1,4}(?: \d{1,4})*)\.")
 
 
 def say_leader(view: View, coin: Coin) -> str:
-    """Says its own number and those that it has heard of the seats to its left."""
+    """Says its own number and those that it has heard from the seats to its left."""
     mine = _numbers(_own(view))
     number = mine[0] if mine else _number(view, coin)
     known = [number, *_numbers(_heard(view)[0])][: view.n]
@@ -132,12 +132,12 @@ def say_leader(view: View, coin: Coin) -> str:
 
 
 def leader_election(view: View, coin: Coin) -> Action | None:
-    """Once the numbers have gone round the table, plays the wave from the seat whose row of numbers is the largest."""
+    """Once the numbers have gone round the table, plays the wave from the seat with the largest sequence of numbers."""
     heard = _heard(view)
     if not all(heard):
         return lehmann_rabin(view, coin)
     mine, left = _numbers(_own(view)), _numbers(heard[0])
-    electing = -(-view.n // _talk(view).of) - 1  # whole rounds before the numbers have gone round
+    electing = -(-view.n // _talk(view).of) - 1  # whole rounds until the numbers have gone round
     if len(left) < view.n or left != [*mine[1:], mine[0]]:
         return Action.THINK if view.round <= electing else lehmann_rabin(view, coin)
     rows = [mine[away:] + mine[:away] for away in range(view.n)]
@@ -157,7 +157,7 @@ _PLAN = re.compile(r"number (\d{1,4})(?:, meal (\d{1,9}) in round (\d{1,9}))?(?:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A seat's place in the order, and its next meal: the how-manieth, and the round in which it begins."""
+    """A seat's place in the order, and the count and first round of its next meal."""
 
     number: int
     meal: int = 0
@@ -189,13 +189,13 @@ def turn_taking(view: View, coin: Coin) -> Action | None:
 
 
 def _replanned(view: View, coin: Coin) -> _Plan:
-    """The plan to be said now: the last one, until its meal has begun and the neighbours' plans decide the next."""
+    """The plan to announce now: the last one, until its meal has begun and the neighbours' plans decide the next."""
     own = _plan(_own(view)) or _Plan(_place(view.seat, view, coin))
     if own.meal and own.start >= view.round:
         return own
     sides = list(map(_plan, _heard(view)))
     if view.seat is not None and view.coin is None:
-        # the seat numbers tell the neighbours' places before they have said a word
+        # seat numbers give the neighbours' places before any message
         away = ((view.seat - 1) % view.n, (view.seat + 1) % view.n)
         sides = [side or _Plan(_place(seat, view, coin)) for side, seat in zip(sides, away, strict=True)]
     starts = _after(own, sides)
@@ -203,7 +203,7 @@ def _replanned(view: View, coin: Coin) -> _Plan:
 
 
 def _place(seat: int | None, view: View, coin: Coin) -> int:
-    """The place in the order: even seats before odd ones; without a seat number by chance."""
+    """The place in the order: even seats before odd ones; without a seat number at random."""
     if seat is None or view.coin is not None:
         return _number(view, coin)
     return seat if seat % 2 == 0 else seat + view.n
@@ -212,7 +212,7 @@ def _place(seat: int | None, view: View, coin: Coin) -> int:
 def _after(own: _Plan, sides: Sequence[_Plan | None]) -> list[int] | None:
     """The rounds before which the next meal must not begin, by the left and the right neighbour; None if not decided.
 
-    Neighbours eat by turns, the lower place first (the left one where both are equal).
+    Neighbours alternate, the lower place first (the left one if both are equal).
     """
     meal, starts = own.meal + 1, []
     for side, gap, left in zip(sides, (3, 2), (True, False), strict=True):
