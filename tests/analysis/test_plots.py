@@ -46,6 +46,7 @@ def test_every_model_and_size_is_in_every_figure() -> None:
     assert "scripted random player" in deadlock_figure(found)
 
 
+@pytest.mark.slow
 def test_figures_are_the_same_bytes_each_time() -> None:
     assert deadlock_figure(_found(3)) == deadlock_figure(_found(3))
 

@@ -94,6 +94,7 @@ def test_the_chance_of_no_spread_counts_the_subsets_of_a_group_that_earn_alike(s
     assert group_chance(MEALS, PlayedGroups("own", group, [group]), size) == pytest.approx(fmean(alike))
 
 
+@pytest.mark.slow
 def test_the_chance_of_no_spread_is_unbiased() -> None:
     """Plugging shares into p^16 would overstate it: the mean over many groups must be the true chance."""
     random = Random(1)

@@ -117,6 +117,7 @@ def test_proportional_has_every_property_at_every_size(n: int) -> None:
         assert found.exact
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("function", "lacks"),
     [

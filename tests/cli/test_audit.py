@@ -59,6 +59,7 @@ def test_a_normaliser_that_is_named_is_the_only_one() -> None:
     assert round(found["audits"][0]["best_fair"]["break_even"], 3) == 0.309
 
 
+@pytest.mark.slow
 def test_strict_fails_where_a_property_does_and_prints_the_audit_all_the_same() -> None:
     failing = run("audit", "--rounds", "5", "--episodes", "0", "--strict")
     assert failing.exit_code == 1

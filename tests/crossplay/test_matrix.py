@@ -96,6 +96,7 @@ def test_a_table_of_three_or_of_others_is_passed_over_and_unequal_games_are_refu
         cross_play(["wave", "wave"], rules)
 
 
+@pytest.mark.slow
 def test_the_choice_of_a_best_response_does_not_flatter_its_regret() -> None:
     """Chosen and compared on the same games, the best of eight equal players would seem better than the rest."""
     drawn = random.Random(7)

@@ -91,6 +91,7 @@ def quiet() -> Agent:
     return execute
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["graph", "long_graph", "thinker"])
 def test_a_philosopher_of_ones_own_plays_the_same_game(name: str, tmp_path: Path) -> None:
     """Also a graph of more than LangGraph's 25 steps: there is no hidden step cap."""

@@ -129,6 +129,7 @@ def test_a_game_that_failed_is_played_again_and_no_other(
         assert not server.errors
 
 
+@pytest.mark.slow
 def test_a_model_and_its_adapter_are_asked_by_name_and_told_not_to_think(
     play: Play, table: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:

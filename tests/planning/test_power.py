@@ -46,6 +46,7 @@ def test_the_power_of_shares_is_that_of_the_test_asked_for_every_outcome(count1:
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(5, 60), st.integers(5, 60), st.data())
 def test_an_outcome_is_in_the_region_exactly_where_the_test_rejects(

@@ -198,6 +198,7 @@ def test_eval_retry_completes_a_run_to_the_records_of_an_undisturbed_one(
     assert [score.metrics for score in mended.results.scores] == [score.metrics for score in whole.results.scores]
 
 
+@pytest.mark.slow
 def test_a_seat_that_fails_for_ever_holds_the_table_up_until_a_limit_cuts_the_game(
     serve: Serve, tmp_path: Path
 ) -> None:

@@ -265,6 +265,7 @@ def test_rows_too_long_for_the_other_programme_come_to_what_it_once_proved(lengt
     assert found[2] <= best_meals(length + 1, 50).meals
 
 
+@pytest.mark.slow
 def test_a_row_longer_than_is_solved_is_bounded_and_says_so() -> None:
     solved, bounded = (
         survivors_best(Rules(n=n, rounds=5, faults="3:silent")) for n in (MOST_SEATS + 1, MOST_SEATS + 2)

@@ -88,6 +88,7 @@ def test_a_player_with_a_mind_eats_when_it_can_and_lets_go_of_what_has_fed_it(na
         assert (action is Action.EAT) == (view.left is view.right is Fork.MINE)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", SCRIPTED)
 def test_every_player_plays_every_kind_of_game(name: str) -> None:

@@ -214,6 +214,7 @@ def test_the_log_says_which_reward_and_which_prompt(log: EvalLog) -> None:
     assert f"/ {best_meals(3, 6).meals} " in whole
 
 
+@pytest.mark.slow
 def test_games_that_went_alike_are_one_observation(tmp_path: Path) -> None:
     """Thirty games of players without chance are one game, whatever their seeds."""
     alike = run(philosophers(n=3, episodes=4, rounds=6), "dining/wave", tmp_path)

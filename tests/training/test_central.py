@@ -46,6 +46,7 @@ def test_until_the_critic_is_taught_the_groups_mean_stands_in(seated: Dinner) ->
     assert source(seated, "counterfactual").assign(played).advantages == group_means(played)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["critic", "counterfactual"])
 def test_every_turn_gets_the_credit_of_its_own_seat_and_round(seated: Dinner, kind: Kind) -> None:
     """Turns, rounds and games are put in order three times on the way; each would show here."""

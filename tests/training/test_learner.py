@@ -106,6 +106,7 @@ def test_summing_equal_pairs_changes_nothing(learner: Updater, seated: Dinner) -
     close(gradients(learner.policy.model), expected)
 
 
+@pytest.mark.slow
 def test_sampled_updates_have_the_gradient_of_all_pairs_on_average(learner: Updater, seated: Dinner) -> None:
     made = pairs(played(seated))
     learner.gradient(made)

@@ -83,6 +83,7 @@ def test_the_rows_that_a_prompt_branches_into_count_towards_what_is_computed_at_
     assert 5 < max(heights) <= 40 // 3
 
 
+@pytest.mark.slow
 def test_first_tokens_come_as_often_as_the_model_says(policy: Policy) -> None:
     """A cut tail, a temperature or a shifted bin would bias every gradient."""
     policy.max_tokens = 1

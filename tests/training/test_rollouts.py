@@ -59,6 +59,7 @@ def games(n: int, episodes: int, key: str | None) -> list[Play]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shaping", SHAPINGS)
 def test_a_greedy_game_is_the_same_in_training_and_under_inspect(
     shaping: str, table: Dinner, speaker: Path, tmp_path: Path
@@ -74,6 +75,7 @@ def test_a_greedy_game_is_the_same_in_training_and_under_inspect(
     assert any(turn.reading.acts for record in by_rollout.values() for turn in replay(record)[0].turns)
 
 
+@pytest.mark.slow
 def test_sampled_games_under_inspect_repeat_and_differ_by_seed(speaker: Path, tmp_path: Path) -> None:
     """Chance keyed by arrival order would make a held-out number that nobody can get again."""
     one, two, other = (
