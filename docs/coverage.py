@@ -12,7 +12,7 @@ the others.
 import csv
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -38,7 +38,9 @@ NOISE = (0.02, 0.1)
 GAMES, EPOCHS = 250, 5
 SIZES = (5, 10, 30, 100)
 OUTCOMES = [name for name in SCORES if name != "throughput"]
-COLUMNS = ("kind", "player", "noise", "epochs", "games", "outcome", "given", "rate")
+COLUMNS = ("kind", "player", "noise", "epochs", "games", "outcome", "given", "rate", "runs")
+RUNS, MANY = 150, 1000
+"""Runs of a cell, and of one whose rate looked wrong after these: at 150 runs a true .95 is below .93 once in nine."""
 START, END = "<!-- coverage: made by docs/coverage.py -->", "<!-- end of coverage -->"
 
 Values = NDArray[np.float64]
@@ -69,13 +71,14 @@ def population(name: str, noise: float, games: int, epochs: int) -> Values:
     return values
 
 
-def simulate(values: Values, epochs: int, size: int, runs: int, seed: int) -> Iterator[tuple[str, str, float, float]]:
+def simulate(
+    values: Values, epochs: int, size: int, runs: int, seed: int, wanted: Collection[tuple[str, str]] | None = None
+) -> Iterator[tuple[str, str, float, float]]:
     """Kind, outcome, share of runs given a number, and how often that is right (intervals) or wrong (tests)."""
     rng, truth = np.random.default_rng(seed), values[:, :epochs].mean((0, 1))
     names = np.repeat(np.arange(size), epochs)
-    hits: dict[tuple[str, str], list[bool]] = {
-        (kind, o): [] for kind in ("interval", "test", "paired") for o in OUTCOMES
-    }
+    every = [(kind, outcome) for kind in ("interval", "test", "paired") for outcome in OUTCOMES]
+    hits: dict[tuple[str, str], list[bool]] = {cell: [] for cell in every if wanted is None or cell in wanted}
     for _ in range(runs):
         drawn, others = rng.integers(len(values), size=size), rng.integers(len(values), size=size)
         run = values[drawn, :epochs].reshape(-1, len(OUTCOMES))
@@ -87,15 +90,18 @@ def simulate(values: Values, epochs: int, size: int, runs: int, seed: int) -> It
         first, second = (np.take_along_axis(values[drawn], part, 1).mean(1) for part in (mine, theirs))
         apart = values[others, :epochs].mean(1), values[drawn, :epochs].mean(1)
         for place, outcome in enumerate(OUTCOMES):
-            made = estimate_score(SCORES[outcome], run[:, place].tolist(), ate, names.tolist()).interval
-            if made is not None:
-                hits["interval", outcome].append(made.low <= truth[place] <= made.high)
+            if ("interval", outcome) in hits:
+                made = estimate_score(SCORES[outcome], run[:, place].tolist(), ate, names.tolist()).interval
+                if made is not None:
+                    hits["interval", outcome].append(made.low <= truth[place] <= made.high)
             for kind, (one, other) in (("test", apart), ("paired", (first, second))):
+                if (kind, outcome) not in hits:
+                    continue
                 p = p_value(outcome, one[:, place], other[:, place], paired=kind == "paired")
                 if p is not None:
                     hits[kind, outcome].append(p <= 0.05)
     for (kind, outcome), found in hits.items():
-        yield kind, outcome, len(found) / runs, fmean(found) if found else 0.0
+        yield kind, outcome, len(found) / max(1, runs), fmean(found) if found else 0.0
 
 
 def p_value(outcome: str, first: Values, second: Values, paired: bool) -> float | None:
@@ -106,17 +112,36 @@ def p_value(outcome: str, first: Values, second: Values, paired: bool) -> float 
     return None if test is None else test.p
 
 
-def rows(runs: int = 150) -> Iterator[tuple[object, ...]]:
-    """Everything that the CSV holds."""
+def doubtful(kind: str, size: int, given: float, rate: float) -> bool:
+    """Whether a rate is on the wrong side of what is promised, where a number is given in a fifth of the runs."""
+    return size >= 30 and given >= 0.2 and (rate < 0.93 if kind == "interval" else rate > 0.06)
+
+
+def rows() -> Iterator[tuple[object, ...]]:
+    """Everything that the CSV holds; what looked wrong is simulated once more, with other and many more runs."""
     for name in PLAYERS:
         for noise in NOISE:
             values = population(name, noise, GAMES, EPOCHS)
             for epochs in (1, EPOCHS):
                 for size in SIZES:
-                    for kind, outcome, given, rate in simulate(
-                        values, epochs, size, runs if size >= 30 else runs // 5, seed=size * epochs
-                    ):
-                        yield kind, name, noise, epochs, size, outcome, round(given, 3), round(rate, 3)
+                    runs = RUNS if size >= 30 else RUNS // 5
+                    found = list(simulate(values, epochs, size, runs, seed=size * epochs))
+                    again = {
+                        (kind, outcome)
+                        for kind, outcome, given, rate in found
+                        if doubtful(kind, size, round(given, 3), round(rate, 3))
+                    }
+                    closer = {
+                        (kind, outcome): (given, rate)
+                        for kind, outcome, given, rate in simulate(
+                            values, epochs, size, MANY if again else 0, size * epochs + 12345, again
+                        )
+                    }
+                    for kind, outcome, given, rate in found:
+                        many = closer.get((kind, outcome))
+                        share, right = many or (given, rate)
+                        cell = kind, name, noise, epochs, size, outcome
+                        yield *cell, round(share, 3), round(right, 3), MANY if many else runs
 
 
 def table(lines: Sequence[dict[str, str]]) -> str:

@@ -33,6 +33,7 @@ from inspect_dining.statistics import (
     share_interval,
     welch,
 )
+from inspect_dining.statistics.intervals import RARE
 from inspect_dining.table import Record
 from tests.table.dinners import records
 
@@ -140,7 +141,28 @@ def test_the_wilson_interval_holds_the_shares_that_a_score_test_accepts(count: t
     roots = np.roots([1 + z * z / total, -(2 * share + z * z / total), share * share]).real
     interval = share_interval(successes, total).interval
     assert interval is not None
-    assert (interval.low, interval.high) == close((min(roots), max(roots)), abs=1e-7)
+    if 0 < min(successes, total - successes) <= RARE:
+        assert interval.low <= min(roots) + 1e-7
+        assert interval.high >= max(roots) - 1e-7
+    else:
+        assert (interval.low, interval.high) == close((min(roots), max(roots)), abs=1e-7)
+
+
+@pytest.mark.parametrize("total", [5, 10, 30, 100, 200])
+def test_the_interval_of_a_share_covers_a_rare_one_too(total: int) -> None:
+    """Exactly, by summing over all outcomes: Wilson's covers as few as .83 at shares within 1/n of 0 or 1."""
+    shares, counts = np.linspace(1e-4, 0.5, 2000), np.arange(total + 1)
+    chance = stats.binom.pmf(counts[:, None], total, shares)
+    made = [share_interval(int(x), total).interval for x in counts]
+    held = np.array([[i is not None and i.low <= p <= i.high for p in shares] for i in made])
+    covered = (chance * held).sum(0)
+    assert covered.min() > 0.915
+    assert (covered < 0.93).mean() < 0.08
+    assert 0.94 < covered.mean() < 0.98
+    for x, interval in zip(counts[1:4], made[1:4], strict=True):
+        assert interval is not None
+        above = stats.binom.sf(x, total, interval.low) + stats.binom.pmf(x, total, interval.low) / 2
+        assert above <= 0.025 + 1e-9, "no share below the lower end would give so many so often"
 
 
 @pytest.mark.parametrize(

@@ -103,10 +103,23 @@ def test_the_examples_of_a_page_give_what_it_says(name: str, monkeypatch: pytest
     assert failed == 0
 
 
+_WORDS = {7: "seven", 8: "eight", 9: "nine"}
+
+
 def test_the_table_of_coverage_is_that_of_its_rows() -> None:
     """If it fails: `python docs/coverage.py --table`; without `--table` it also simulates the rows anew."""
     coverage, page = _script("coverage"), (DOCS / "comparing.md").read_text(encoding="utf-8")
-    assert coverage.paged(page, coverage.stored()) == page
+    rows = coverage.stored()
+    assert coverage.paged(page, rows) == page
+    given = [row for row in rows if int(row["games"]) >= 30 and float(row["given"]) >= 0.2]
+    intervals = [float(row["rate"]) for row in given if row["kind"] == "interval"]
+    errors = [float(row["rate"]) for row in given if row["kind"] != "interval"]
+    assert min(intervals) >= 0.93
+    assert max(errors) <= 0.063
+    seldom = [row for row in rows if row["kind"] == "interval" and float(row["given"]) < 0.2]
+    assert max(float(row["given"]) * (1 - float(row["rate"])) for row in seldom) < 0.02
+    assert f"of 237 tests {_WORDS[sum(rate > 0.06 for rate in errors)]} are above .06" in page
+    assert sum(row["runs"] == "1000" and row["kind"] != "interval" for row in rows) == 237
 
 
 @pytest.mark.slow
@@ -114,11 +127,16 @@ def test_the_rows_of_coverage_come_out_again() -> None:
     """One population of the simulation, as its script makes it."""
     coverage = _script("coverage")
     values = coverage.population("odd_even", 0.1, coverage.GAMES, coverage.EPOCHS)
-    found = {(kind, name): rate for kind, name, _, rate in coverage.simulate(values, 1, 30, 150, seed=30)}
     kept = {
         (row["kind"], row["outcome"]): float(row["rate"])
         for row in coverage.stored()
         if (row["player"], row["noise"], row["epochs"], row["games"]) == ("odd_even", "0.1", "1", "30")
+        and row["runs"] == "150"
+    }
+    found = {
+        (kind, name): rate
+        for kind, name, _, rate in coverage.simulate(values, 1, 30, 150, seed=30)
+        if (kind, name) in kept
     }
     assert found == pytest.approx(kept, abs=1e-3)
 

@@ -3,6 +3,8 @@
 import importlib.util
 from math import log
 from pathlib import Path
+from random import Random
+from types import ModuleType
 
 import pytest
 
@@ -21,18 +23,45 @@ def flat(name: str) -> str:
     return " ".join(page(name).split())
 
 
+def script(name: str) -> ModuleType:
+    """A script of the pages."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["audit.md", "models.md", "plan.md"])
 def test_a_page_shows_what_its_commands_print(name: str) -> None:
     """If it fails: `python docs/refresh.py docs/NAME`, and read what has changed."""
-    spec = importlib.util.spec_from_file_location("refresh", DOCS / "refresh.py")
-    assert spec is not None
-    assert spec.loader is not None
-    refresh = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(refresh)
+    refresh = script("refresh")
     text = page(name)
     assert refresh.BLOCK.search(text), "the page shows no command"
     assert refresh.refreshed(text) == text
+
+
+def test_the_table_of_the_grid_is_made_of_its_rows_and_training_names_what_it_says_of_the_default() -> None:
+    """If it fails: `python docs/audit_grid.py --table`."""
+    grid = script("audit_grid")
+    rows = grid.rows()
+    sizes = {(row["shaping"], int(row["n"]), int(row["rounds"])) for row in rows}
+    assert len(sizes) == len(rows)
+    assert sizes <= set(grid.cells())
+    assert all(row["proved"] == "True" for row in rows)
+    assert grid.with_table(page("audit.md"), rows) == page("audit.md")
+    assert not any(row["failed"] for row in rows if row["shaping"] in {"gini_welfare", "proportional"})
+    assert "It passed the audit at every size where it was made, of the 912" in flat("training.md")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gini_welfare", "proportional", "paper", "meal_gated"])
+def test_a_sample_of_the_grid_comes_out_again(name: str) -> None:
+    grid = script("audit_grid")
+    for row in Random(name).sample([row for row in grid.rows() if row["shaping"] == name], 8):
+        assert grid.audited(name, int(row["n"]), int(row["rounds"])) == row
 
 
 def test_the_sizes_up_to_which_all_allocations_are_tried_are_those_of_the_page() -> None:
