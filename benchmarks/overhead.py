@@ -1,13 +1,14 @@
 """What the dinner costs beside a bare Inspect loop, `play` beside DPBench, a round beside its slowest call; in one run.
 
     python benchmarks/overhead.py            # all; makes .venv-dpbench for the peer, which needs a package index
-    python benchmarks/overhead.py turns      # one part: turns, peer, round or memory
+    python benchmarks/overhead.py turns      # one part: turns, analysis, peer, round or memory
 
 Meant for machines that do other work too: costs are CPU times of the process, what is compared runs by turns, several
 times, and medians are given; only the round is wall time. What is measured:
 
 * turns: `dining/odd_even` plays whole games under Inspect, with the ten scores, beside a loop that asks the same model
   as often with prompts of the same size and does nothing else; the dinner with one part left out; and `play`.
+* analysis: `compare` and `report` on two players' logs of 100 games each, and on 10 each: what one sample more costs.
 * peer: DPBench 0.2.1 beside `play`, nobody eating: its model always waits, our player always thinks.
 * round: a simultaneous round of 15 whose every call takes 500 ms.
 * memory: the peak of a process that plays 200 games, beside one that plays 20.
@@ -58,13 +59,15 @@ from inspect_dining.tasks import philosophers
 ROOT = Path(__file__).parents[1]
 PEER, PEER_ENV = "dpbench==0.2.1", ROOT / ".venv-dpbench"
 RULES, GAMES = Rules(n=5, rounds=30), 20
+MANY, SHORT = 200, 12
+"""Games of a long run, and their rounds."""
 REPEATS = 5
 LATENCY = 0.5
 """Seconds that every call of the slow model takes."""
 
 
 @solver
-def bare() -> Solver:
+def bare(rounds: int) -> Solver:
     """The least that asks a model once for every turn: no game, spans, graph, record or scores."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -78,7 +81,7 @@ def bare() -> Solver:
             ]
             await model.generate(prompt, tools=list(tools()), tool_choice="auto")
 
-        for number in range(RULES.rounds):
+        for number in range(rounds):
             async with anyio.create_task_group() as round_:
                 for seat in range(RULES.n):
                     round_.start_soon(ask, seat, number + 1)
@@ -87,19 +90,19 @@ def bare() -> Solver:
     return solve
 
 
-def loop() -> Task:
+def loop(count: int = GAMES, rounds: int = RULES.rounds) -> Task:
     """As many calls as the dinner of `games`."""
-    ids = [sample_id(RULES.n, 0, game) for game in range(GAMES)]
+    ids = [sample_id(RULES.n, 0, game) for game in range(count)]
     return Task(
         dataset=MemoryDataset([Sample(input="A loop.", id=each) for each in ids]),
-        solver=bare(),
+        solver=bare(rounds),
         config=GenerateConfig(max_tokens=2048, parallel_tool_calls=False),
     )
 
 
-def games(philosopher: str | None = None) -> Task:
+def games(philosopher: str | None = None, count: int = GAMES, rounds: int = RULES.rounds) -> Task:
     """The dinner, every game of which goes to the horizon."""
-    return philosophers(n=RULES.n, episodes=GAMES, rounds=RULES.rounds, philosopher=philosopher)
+    return philosophers(n=RULES.n, episodes=count, rounds=rounds, philosopher=philosopher)
 
 
 @agent
@@ -150,6 +153,31 @@ def by_turns(runs: Mapping[str, Callable[[], float]], repeats: int) -> dict[str,
     return {name: median(values) for name, values in figures.items()}
 
 
+def analysis(repeats: int) -> None:
+    """Whole processes of `compare` and `report`, by what grows with the samples and what does not."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = Path(folder)
+        for count in (10, 100):
+            for player in ("odd_even", "lehmann_rabin"):
+                task = partial(philosophers, n=RULES.n, episodes=count, rounds=12)
+                run(task, where / str(count), model=f"dining/{player}", log_realtime=False, max_samples=8)
+
+        def verb(words: list[str], count: int) -> float:
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            command = [sys.executable, "-m", "inspect_dining", words[0], str(where / str(count)), *words[1:]]
+            subprocess.run(command, check=True, capture_output=True)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime) * 1000
+
+        verbs = {"compare": ["compare"], "report": ["report", "-o", str(where / "report.html")]}
+        runs = {f"{name} {count}": partial(verb, words, count) for name, words in verbs.items() for count in (10, 100)}
+        got = by_turns(runs, repeats)
+        for name in verbs:
+            each = (got[f"{name} 100"] - got[f"{name} 10"]) / 180
+            tell(f"`{name}`, one sample more", f"{each:.1f} ms", "two logs of 100 and of 10 games", "<= 5")
+            tell("... its imports, ladder and figures", f"{got[f'{name} 10'] - 20 * each:.0f} ms")
+
+
 def turns(repeats: int) -> None:
     """The dinner beside the bare loop and beside `play`."""
     count = RULES.n * RULES.rounds * GAMES
@@ -178,7 +206,17 @@ def turns(repeats: int) -> None:
             click.echo(f"| realtime log {'on' if realtime else 'off'}: | | | |")
             for name, each in got.items():
                 ratio = f"loop x {each / got['bare loop']:.3g}"
-                tell(name, f"{each:.3g} ms a turn", ratio, "<= 2" if name == "dinner" else "")
+                tell(name, f"{each:.3g} ms a turn", ratio, "<= 1.6" if name == "dinner" else "")
+        many: dict[str, Callable[[], object]] = {
+            "bare loop": partial(run, partial(loop, MANY, SHORT), where, log_realtime=False),
+            "dinner": partial(run, partial(games, None, MANY, SHORT), where, log_realtime=False),
+        }
+        turns_of_all = RULES.n * SHORT * MANY
+        got = by_turns({name: partial(cpu, each, turns_of_all) for name, each in many.items()}, max(1, repeats // 2))
+        click.echo(f"| {MANY} games of {SHORT} rounds | | | |")
+        for name, each in got.items():
+            ratio = f"loop x {each / got['bare loop']:.3g}"
+            tell(name, f"{each:.3g} ms a turn", ratio, "<= 1.6" if name == "dinner" else "")
 
 
 def uncollected(what: Callable[[], object]) -> None:
@@ -280,7 +318,13 @@ def tell(what: str, figure: str, ratio: str = "", aim: str = "") -> None:
     click.echo(f"| {what} | {figure} | {ratio} | {aim} |")
 
 
-PARTS: dict[str, Callable[[int], None]] = {"turns": turns, "peer": peer, "round": round_, "memory": memory}
+PARTS: dict[str, Callable[[int], None]] = {
+    "turns": turns,
+    "analysis": analysis,
+    "peer": peer,
+    "round": round_,
+    "memory": memory,
+}
 
 
 @click.command(help=(__doc__ or "").splitlines()[0])

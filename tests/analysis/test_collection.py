@@ -4,12 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inspect_ai.log import EvalLog, EvalSpec, write_eval_log
+from inspect_ai.log import EvalLog, EvalSample, EvalSpec, read_eval_log, read_eval_log_sample, write_eval_log
 from inspect_ai.scorer import Score
 
 from inspect_dining import records as facade
-from inspect_dining.analysis.inputs.collection import RECORD, games, read, records
+from inspect_dining.analysis.inputs.collection import RECORD, UNREAD, games, read, records
 from inspect_dining.analysis.inputs.episodes import Status
+from inspect_dining.analysis.inputs.log_files import samples
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Record, Rules, play
 from tests.analysis.made import log, played, run, sample
@@ -35,6 +36,15 @@ def test_episodes_come_from_a_log_in_memory_a_file_and_a_folder_alike(tmp_path: 
         assert [episode.sample for episode in found] == NAMES
         assert [episode.record for episode in found] == list(played("odd_even", RULES, 3).values())
     assert facade is records
+
+
+def test_a_sample_parsed_here_is_the_one_that_inspect_reads(tmp_path: Path) -> None:
+    file = _file(run("m/x", "odd_even", RULES, 2), tmp_path / "a.eval")
+    for sample_read in samples(read_eval_log(str(file), header_only=True), UNREAD, []):
+        assert isinstance(sample_read, EvalSample)
+        theirs = read_eval_log_sample(str(file), sample_read.id, exclude_fields=UNREAD)
+        assert sample_read == theirs
+        assert theirs.store
 
 
 def test_an_episode_knows_its_run_rules_scores_and_tokens(tmp_path: Path) -> None:

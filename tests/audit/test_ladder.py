@@ -34,6 +34,16 @@ def test_the_intervals_of_a_rung_are_those_of_a_comparison_and_never_of_width_0(
     assert odd_even.scores["no_deadlock"] == estimate([1.0] * 30, share=True)
 
 
+@pytest.mark.parametrize(
+    "rules", [Rules(5, 12), Rules(4, 12, ties="rotate"), Rules(3, 8, release="manual", hint="parity")]
+)
+def test_a_game_without_chance_is_played_once_and_is_what_playing_it_again_would_give(rules: Rules) -> None:
+    for player in players_under(rules):
+        names = [f"n{rules.n:02d}-s3-e{episode:03d}" for episode in range(4)]
+        again = [terms(play(rules, player, episode_seed("test", name))) for name in names]
+        assert games(rules, player, 4, seed=3) == again, player
+
+
 def test_the_ladder_plays_the_games_of_an_evaluation() -> None:
     """Sample `n05-s3-e001` of the task and the second episode of the ladder with that seed are the same game."""
     rules = Rules(5, 12)

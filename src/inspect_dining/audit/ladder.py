@@ -15,8 +15,10 @@ from inspect_dining.scorers.catalogue import SCORES, compute_scores, estimate_sc
 from inspect_dining.scorers.shaping import Shaping
 from inspect_dining.scorers.terms import Terms, terms
 from inspect_dining.statistics import Estimate
+from inspect_dining.table.moves import Outcome
 from inspect_dining.table.players.playing import play
-from inspect_dining.table.players.scripted import players_under
+from inspect_dining.table.players.scripted import players_under, scripted
+from inspect_dining.table.record import Record, replay
 from inspect_dining.table.rules import Rules, episode_seed, sample_id
 
 SEAT_BLIND = "seat_blind"
@@ -69,7 +71,25 @@ def games(rules: Rules, player: str, episodes: int, seed: int = 0, epoch: int = 
     """
     names = (sample_id(rules.n, seed, episode) for episode in range(episodes))
     seated = player_of(BEST_FOUND[rules.n]) if player == SEAT_BLIND else player
-    return [terms(play(rules, seated, episode_seed("test", name), epoch)) for name in names]
+    first = play(rules, seated, episode_seed("test", next(names)), epoch)
+    if _without_chance(rules, player, first):
+        return [terms(first)] * episodes
+    return [terms(first), *(terms(play(rules, seated, episode_seed("test", name), epoch)) for name in names)]
+
+
+def _without_chance(rules: Rules, player: str, game: Record) -> bool:
+    """Whether all games of a player are this one: it tosses no coin, is shown none, and no two reached for one fork.
+
+    Args:
+        rules: The rules; those with talk or faults are taken to leave something to chance.
+        player: The player's name.
+        game: One of its games.
+    """
+    if player == SEAT_BLIND or scripted(player).tosses or rules.talk or rules.faults or rules.hint == "coin":
+        return False
+    if rules.order != "simultaneous":
+        return False
+    return all(turn.outcome is not Outcome.LOST_TIE for round_ in replay(game) for turn in round_.turns)
 
 
 def ladder(

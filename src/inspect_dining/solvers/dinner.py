@@ -22,6 +22,7 @@ from inspect_ai.util import LimitExceededError, span
 from inspect_dining.errors import BadInput
 from inspect_dining.philosophers.graph import load_philosopher
 from inspect_dining.philosophers.prompts import read_prompt
+from inspect_dining.solvers.collector import collected_seldom
 from inspect_dining.solvers.games import Answer, DinnerGame, PhilosophersGame, R, Told, V
 from inspect_dining.solvers.inspect_private import Card, have_tool_approval
 from inspect_dining.solvers.seat import SOURCE, Asked, ContextOverflow, Lane, Memory, Seat
@@ -162,7 +163,8 @@ async def _dine(game: DinnerGame[V, R], seats: list[Seat[V, R]], state: TaskStat
     end = _End("stopped")
     async with _table(seats) as table:
         try:
-            await _play(game, table, state)
+            with collected_seldom():
+                await _play(game, table, state)
         except ContextOverflow as overflow:
             end = _End(str(overflow))
             table.abandon()

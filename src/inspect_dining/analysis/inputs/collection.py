@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RECORD", "Collection", "games", "read", "records"]
 
-_UNREAD = {"events", "events_data", "messages", "attachments", "output", "timelines", "choices", "sandbox"}
+UNREAD = {"events", "events_data", "messages", "attachments", "output", "timelines", "choices", "sandbox"}
 """The fields of a sample that are not needed here, and make up nearly all of it."""
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}|\b[0-9a-f]{9,}\b")
 
@@ -89,11 +89,11 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
     runs: list[Run] = []
     episodes: list[Episode] = []
     for log, place in latest.values():
-        run = read_run(log, place, one_with_events(log, _UNREAD))
+        run = read_run(log, place, one_with_events(log, UNREAD))
         found: list[Episode] = []
         strangers = repeated = 0
         seen: set[tuple[str, int]] = set()
-        for sample in samples(log, _UNREAD, notes):
+        for sample in samples(log, UNREAD, notes):
             if on_sample is not None:
                 on_sample()
             episode = _unread(run, sample) if isinstance(sample, Unread) else _episode(run, sample)
@@ -175,7 +175,7 @@ def games(log: "str | Path | EvalLog", sample: str | None = None, epoch: int | N
         if sample is not None and sample not in ids:
             continue
         run = read_run(header, header.location)
-        for one in samples(header, _UNREAD, notes, only=sample):
+        for one in samples(header, UNREAD, notes, only=sample):
             episode = None if isinstance(one, Unread) else _episode(run, one)
             if episode is None:
                 continue
