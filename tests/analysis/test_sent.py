@@ -133,7 +133,7 @@ def test_weights_are_one_player_wherever_they_lie_and_two_under_one_name() -> No
 
 def test_words_of_our_own_philosophers_make_unequal_games_and_those_of_others_other_players() -> None:
     for changed in (Asked(words="You are a philosopher. Eat."), Asked(tool="dine")):
-        with pytest.raises(BadInput, match="no equal games: sent is"):
+        with pytest.raises(BadInput, match="not the same games: sent is"):
             compare(read([sent("a"), sent("b", asked=changed)]), ladder_episodes=0)
         own = {"philosopher": "mine:careful"}
         one, other = players(sent("a", arguments=own), sent("b", asked=changed, arguments=own))

@@ -137,9 +137,9 @@ def test_a_price_file_may_be_json_and_cached_tokens_have_their_own_price(tmp_pat
 def test_what_is_no_price_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput, match=r"is no price file .* --model-cost-config format is expected"):
+    with pytest.raises(BadInput, match=r"is not a price file .* --model-cost-config format is expected"):
         prices_from(path)
-    with pytest.raises(BadInput, match="is no price file"):
+    with pytest.raises(BadInput, match="is not a price file"):
         prices_from(tmp_path / "none.yaml")
 
 
@@ -153,7 +153,7 @@ def test_tokens_are_measured_over_the_calls_of_a_log(logs: dict[str, str]) -> No
 
 @pytest.mark.parametrize(
     ("name", "part"),
-    [("scripted", "the tokens of scripted players stand for nothing"), ("other", "is a log of the task")],
+    [("scripted", "the tokens of scripted players are not meaningful"), ("other", "is a log of the task")],
 )
 def test_a_log_without_dinners_of_a_model_measures_nothing(logs: dict[str, str], name: str, part: str) -> None:
     with pytest.raises(BadInput, match=part):

@@ -198,7 +198,7 @@ def test_beyond_a_thousand_episodes_the_number_is_an_approximation_and_says_so()
 
 @pytest.mark.parametrize(("first", "second"), [(0.3, 0.3), (-0.1, 0.5), (0.5, 1.1), (0.5, nan)])
 def test_shares_that_are_none_are_refused(first: float, second: float) -> None:
-    with pytest.raises(ValueError, match="are not accepted; two different shares from 0 to 1 are"):
+    with pytest.raises(ValueError, match="are not accepted; give two different shares from 0 to 1"):
         episodes_for_shares(first, second)
 
 

@@ -51,7 +51,7 @@ def test_an_unknown_player_is_refused_with_the_nearest_and_all() -> None:
 
 
 def test_a_scripted_player_takes_no_model_arguments() -> None:
-    with pytest.raises(BadInput, match="takes no model arguments, and path was given"):
+    with pytest.raises(BadInput, match="takes no model arguments, but path was given"):
         get_model("dining/wave", path="somewhere")
 
 

@@ -1,4 +1,4 @@
-"""Numbers one can defend: episodes from logs, their comparison, statistics, pictures, report and replay.
+"""Analysis of logs: episodes, their comparison, statistics, figures, report and replay.
 
 from inspect_dining.analysis import compare, read, records
 
@@ -30,7 +30,7 @@ __all__ = ["Comparison", "DiningColumns", "Episode", "compare", "read", "records
 
 
 def __getattr__(name: str) -> object:
-    """Imports a public name from its home when it is first asked for."""
+    """Imports a public name from its module on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

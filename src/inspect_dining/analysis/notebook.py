@@ -1,4 +1,4 @@
-"""A comparison that shows itself, in a terminal, a notebook or a figure."""
+"""A comparison that can be displayed in a terminal, a notebook or a figure."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShownComparison(Comparison):
-    """A comparison that prints its tables, and plots its figures."""
+    """A comparison that prints its tables and plots its figures."""
 
     def __rich__(self) -> RenderableType:
         """The tables, for a terminal."""
@@ -35,11 +35,11 @@ class ShownComparison(Comparison):
     """What a Python prompt prints."""
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: who came to what, the differences, and the scores of every table size."""
+        """The notebook view: results, differences, and the scores of every table size."""
         return fragment(self)
 
     def plot(self, what: str = "efficiency") -> Picture:
-        """A figure, which a notebook shows and `save` writes.
+        """A figure, which a notebook displays and `save` writes.
 
         Args:
             what: `efficiency`, `deadlock`, `survival`, `seats` or `contrasts`.

@@ -1,6 +1,6 @@
-"""The audit: is this reward worth optimising? And the ladder: what scripted players score.
+"""The audit: is this reward worth optimising? And the ladder: the scores of scripted players.
 
-Computed from the shaping itself, without Inspect; `audit` and `ladder` are what the command line prints.
+Both are computed without Inspect, and `audit` and `ladder` return what the command line prints.
 """
 
 from importlib import import_module
@@ -15,7 +15,7 @@ __all__ = ["Audit", "Rung", "audit"]
 
 
 def __getattr__(name: str) -> object:
-    """Imports a public name from its home when it is first asked for."""
+    """Imports a public name from its module on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

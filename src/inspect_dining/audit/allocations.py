@@ -1,4 +1,4 @@
-"""The allocations of meals on which an audit tries a shaping: all of them, or those that decide by structure."""
+"""The allocations of meals on which an audit tries a shaping: all of them, or those that are decisive by structure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from random import Random
 from inspect_dining.audit.probe import QUARTERS, Meals, Probe, even, hogs, in_deadlock
 
 MOST_ENUMERATED = 100_000
-"""Up to this many allocations a shaping that is not known to be separable is tried on all of them."""
+"""The largest number of allocations that are all tried for a shaping not known to be separable."""
 MOST_FAMILY = 8_000
-"""A family of even splits and hogs that would be larger is thinned: fewer numbers of meals and of fed seats."""
+"""A larger family of even splits and hogs is thinned to fewer numbers of meals and of fed seats."""
 DRAWN = 5_000
-"""How many allocations are drawn at random where there are too many to try."""
+"""The number of allocations drawn at random if there are too many to try."""
 
 
 def partitions(n: int, most: int, cap: int) -> Iterator[Meals]:
-    """Every allocation of at most `most` meals, no seat above `cap`, once for all orders of the seats."""
+    """Every allocation of at most `most` meals, no seat above `cap`, once per set of orders of the seats."""
     if n == 0:
         yield ()
         return
@@ -36,7 +36,7 @@ def allocations(n: int, most: int, cap: int) -> Iterator[Meals]:
 
 
 def count(n: int, most: int, cap: int, symmetric: bool) -> int:
-    """How many allocations `partitions` (if symmetric) or `allocations` gives."""
+    """The number of allocations from `partitions` (if symmetric) or `allocations`."""
     ways = [[0] * (most + 1) for _ in range(n + 1)]
     ways[0][0] = 1
     if symmetric:
@@ -53,12 +53,12 @@ def count(n: int, most: int, cap: int, symmetric: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The allocations on which a shaping is tried, and what that shows.
+    """The allocations on which a shaping is tried, and what they prove.
 
     Attributes:
         allocations: The allocations, at most `Probe.most` meals.
-        symmetric: Whether the order of the seats is of no account; allocations then stand once for all orders.
-        exact: Whether what holds for them holds for all possible allocations.
+        symmetric: Whether the order of the seats does not matter; each allocation then represents all orders.
+        exact: Whether results for them hold for all possible allocations.
         method: How they were chosen, in a sentence.
     """
 
@@ -83,7 +83,7 @@ def _orders(split: Meals) -> list[Meals]:
 
 
 def search(probe: Probe) -> Search:
-    """Chooses the allocations that show most: all of them where that can be, or those that decide by structure."""
+    """Chooses the allocations to try: all of them if feasible, else those that are decisive by structure."""
     n, most, cap = probe.n, probe.most(), probe.cap()
     family = _family(n, most, cap)
     for known, holds, reward in (
@@ -101,7 +101,7 @@ def search(probe: Probe) -> Search:
         if known and holds(probe):
             method = f"Proved: at equal meals the reward {reward}, so even splits, over any number of seats, are its "
             thinned = most * n > MOST_FAMILY
-            more = " Of so large a table not every number of meals was tried." if thinned else ""
+            more = " At this size, not every number of meals was tried." if thinned else ""
             method += f"maxima and hogs its minima.{more}"
             return Search(family, symmetric=True, exact=not thinned, method=method)
     symmetric = probe.shaping.separable or probe.shaping.ranked or _looks_symmetric(probe, family)
@@ -125,7 +125,7 @@ def search(probe: Probe) -> Search:
 
 
 def totals(most: int, n: int) -> list[int]:
-    """The numbers of meals, 0 to the most, that a family tries: all, or a hundred and those that matter."""
+    """The numbers of meals, 0 to the most, that a family tries: all, or a hundred plus the ones that matter."""
     if most * n <= MOST_FAMILY:
         return list(range(most + 1))
     spread = {round(place * most / 100) for place in range(101)}
@@ -134,7 +134,7 @@ def totals(most: int, n: int) -> list[int]:
 
 
 def _family(n: int, most: int, cap: int) -> tuple[Meals, ...]:
-    """For every number of meals: even splits over every number of seats, and hogs; thinned where there are too many."""
+    """For every number of meals: even splits over every number of seats, and hogs; thinned if there are too many."""
     chosen: dict[Meals, None] = {(0,) * n: None}
     tried = totals(most, n)
     few = {1, 2, n // 2, 2 * n // 3, n - 1, n, *(round(place * n / 12) for place in range(1, 13))}
@@ -160,7 +160,7 @@ def _concave(probe: Probe) -> bool:
 
 
 def _weights_fall(probe: Probe) -> bool:
-    """Whether a first meal is worth the more, the more seats have had theirs: hungrier ranks weigh more."""
+    """Whether a first meal is worth more the more seats have already eaten, so that hungrier ranks weigh more."""
     first = [(1,) * fed + (0,) * (probe.n - fed) for fed in range(probe.n + 1)]
     settings = [*QUARTERS, *(in_deadlock(setting, probe.rounds) for setting in QUARTERS)]
     for setting in settings:

@@ -36,16 +36,16 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a scripted player stands by reward and by efficiency.
+    """A scripted player's places by reward and by efficiency.
 
     Attributes:
         player: Its name.
         meals: Mean meals of the whole table.
         reward: Its reward by the shaping.
         efficiency: Its meals as a share of the most that can be eaten.
-        by_reward: Its place by mean reward, 1 the highest; equals share a place.
+        by_reward: Its place by mean reward, 1 being the highest; ties share a place.
         by_efficiency: Its place by mean efficiency.
-        no_spread: For each size of group the chance that all its episodes earn the same.
+        no_spread: For each group size, the chance that all its episodes earn the same.
     """
 
     player: str
@@ -64,21 +64,21 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an audit found about a shaping at one table size.
+    """The findings of an audit about a shaping at one table size.
 
     Attributes:
         shaping: The shaping's full name.
         n: Seats.
         rounds: The horizon T.
         best: The most meals, and whether that is exact.
-        silence: The best that can be earned without a meal.
-        early_deadlock: What a game earns that deadlocks in its first round.
+        silence: The most that can be earned without a meal.
+        early_deadlock: The reward of a game that deadlocks in its first round.
         frontier: The reward of even splits, by meals.
         properties: The checks.
         method: How allocations were chosen, in a sentence.
-        exact: Whether the verdicts hold for all possible episodes: never for a function that the audit does not know,
-            of which `think`, lost turns and deadlocks are tried by samples.
-        held_fixed: What was not varied, in a sentence.
+        exact: Whether the verdicts hold for all possible episodes; never for a shaping that the audit does not know,
+            for which `think`, lost turns and deadlocks are only sampled.
+        held_fixed: The quantities that were not varied, in a sentence.
     """
 
     shaping: str
@@ -95,7 +95,7 @@ class Audit:
 
     @property
     def best_fair(self) -> Point:
-        """The even split that earns the most."""
+        """The even split with the highest reward."""
         return best_fair(self.frontier)
 
     @property
@@ -126,7 +126,7 @@ def audit(shaped: Shaping, n: int, rounds: int) -> Audit:
         rounds: The horizon, at least 3.
 
     Raises:
-        ValueError: A size that is not accepted, or a shaping that gave no finite number or raised; in a sentence.
+        ValueError: A size is not accepted, or the shaping raised or did not return a finite number.
     """
     Rules(n=n, rounds=rounds)
     probe = Probe(shaped, n, rounds)
@@ -147,7 +147,7 @@ def audit(shaped: Shaping, n: int, rounds: int) -> Audit:
 
 
 def standings(shaped: Shaping, played: Sequence[PlayedGroups]) -> list[Standing]:
-    """Where scripted players stand under a shaping, the highest reward first.
+    """Ranks scripted players under a shaping, the highest reward first.
 
     Args:
         shaped: The shaping.
@@ -181,13 +181,13 @@ def _places(scores: Sequence[Estimate]) -> list[int]:
 
 
 def agreement(rows: Sequence[Standing]) -> float | None:
-    """Kendall's tau-b between the orders by reward and by efficiency: 1 the same order, -1 the reverse.
+    """Kendall's tau-b between the orders by reward and by efficiency: 1 for the same order, -1 for the reverse.
 
     Args:
         rows: The standings.
 
     Returns:
-        The coefficient, or None where all players stand alike by one of them, or none were given.
+        The coefficient, or None if all players tie by one of them, or none were given.
     """
     if len({row.by_reward for row in rows}) < 2 or len({row.by_efficiency for row in rows}) < 2:
         return None
@@ -195,7 +195,7 @@ def agreement(rows: Sequence[Standing]) -> float | None:
 
 
 def stuck_groups(deadlock: float = PAPER_DEADLOCK) -> dict[int, float]:
-    """For each size of group the chance of no spread for a policy that deadlocks so often and else always earns alike.
+    """For each group size, the chance of no spread for a policy that earns the same in all games without deadlock.
 
     Args:
         deadlock: How often it deadlocks, 0 to 1.

@@ -1,7 +1,7 @@
-"""What can be earned: by a player that never eats, by even splits of every number of meals, and at what risk.
+"""Attainable rewards: of a player that never eats, and of even splits of every number of meals, with their risk.
 
-Nothing here is sampled. The best silent player is the best of a few settings without a meal; the frontier is the reward
-of the most even split of 0, 1, 2, ... meals up to the most that can be eaten.
+Nothing here is sampled. The best silent player is the best of several settings without a meal; the frontier is the
+reward of the most even split of 0, 1, 2, ... meals up to the most that can be eaten.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ PAPER_DEADLOCK = 0.87
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """The best that can be earned without a single meal.
+    """The most that can be earned without a single meal.
 
     Attributes:
-        reward: What it earns.
-        how: What all seats do, in words.
+        reward: The reward.
+        how: The behaviour of all seats, in words.
     """
 
     reward: float
@@ -35,9 +35,9 @@ class Point:
     Attributes:
         meals: Meals of the whole table.
         split: The meals of each seat.
-        reward: What it earns.
-        in_deadlock: What it earns if the game deadlocks in its last round, or None where it then cannot be eaten.
-        break_even: The chance of deadlock up to which it pays to play for it, 0 to 1 (see `break_even`).
+        reward: The reward.
+        in_deadlock: The reward if the game deadlocks in its last round, or None if it then cannot be eaten.
+        break_even: The chance of deadlock up to which playing for it pays, 0 to 1 (see `break_even`).
     """
 
     meals: int
@@ -51,7 +51,7 @@ def best_silence(probe: Probe) -> Silence:
     """The best of: no call at all, each other kind of lost turn, `think`, and actions without effect; all or half.
 
     Raises:
-        ValueError: The shaping gave no finite number.
+        ValueError: The shaping did not return a finite number.
     """
     ways = [(Setting(losing=1.0, kind=kind), f"every turn lost ({kind})") for kind in LOST]
     ways += [(PLAIN, "only actions without effect"), (Setting(thinking=1.0), "only `think`")]
@@ -66,7 +66,7 @@ def best_silence(probe: Probe) -> Silence:
 
 
 def early_deadlock(probe: Probe) -> float:
-    """What a game earns that deadlocks in its first round, before anybody ate, thought or lost a turn."""
+    """The reward of a game that deadlocks in its first round, before anybody ate, thought or lost a turn."""
     return probe.reward((0,) * probe.n, Setting(deadlock=1))
 
 
@@ -74,16 +74,16 @@ def break_even(reward: float, silence: float, deadlock: float) -> float:
     """The risk of deadlock at which playing earns as much as the best silent player.
 
     Playing earns `reward` or, with chance p, deadlocks at once and earns `deadlock`. It is worth as much as silence at
-    p = (reward - silence) / (reward - deadlock). Where silence earns 1 and an early deadlock 0, as with the paper's
+    p = (reward - silence) / (reward - deadlock). If silence earns 1 and an early deadlock 0, as with the paper's
     weights, that is 1 - 1/reward.
 
     Args:
-        reward: What the play earns if it does not deadlock.
-        silence: What the best silent player earns.
-        deadlock: What an early deadlock earns.
+        reward: The reward of play without a deadlock.
+        silence: The reward of the best silent player.
+        deadlock: The reward of an early deadlock.
 
     Returns:
-        The risk, 0 to 1: 0 where silence earns as much in any case, 1 where even certain deadlock earns as much as
+        The risk, 0 to 1: 0 if silence always earns as much, 1 if even certain deadlock earns as much as
         silence.
     """
     if reward <= silence:
@@ -96,10 +96,10 @@ def break_even(reward: float, silence: float, deadlock: float) -> float:
 def frontier(probe: Probe, found: Search) -> list[Point]:
     """The reward of the most even split of every number of meals, from none to the most that can be eaten.
 
-    Where the order of the seats counts, the best order of those tried stands for its number of meals.
+    If the order of the seats matters, each number of meals is represented by the best order tried.
 
     Raises:
-        ValueError: The shaping gave no finite number.
+        ValueError: The shaping did not return a finite number.
     """
     silence, deadlock = best_silence(probe).reward, early_deadlock(probe)
     last = Setting(deadlock=probe.rounds)
@@ -114,7 +114,7 @@ def frontier(probe: Probe, found: Search) -> list[Point]:
 
 
 def best_fair(points: Sequence[Point]) -> Point:
-    """The point that earns the most among those with a meal; the one with fewer meals where two earn the same.
+    """The point with the highest reward among those with a meal; of equal points, the one with fewer meals.
 
     Raises:
         ValueError: No meal is possible.

@@ -1,4 +1,4 @@
-"""The ladder: what every scripted player scores under given rules, the scale on which any model is read.
+"""The ladder: the scores of every scripted player under given rules, as a scale for any model.
 
 Games are played without Inspect, on the seeds of an evaluation (`-T seed=0`), so that a model's episode and a rung's
 episode of the same number are the same game.
@@ -22,19 +22,19 @@ from inspect_dining.table.record import Record, replay
 from inspect_dining.table.rules import Rules, episode_seed, sample_id
 
 SEAT_BLIND = "seat_blind"
-"""The rung of the best policy found for players who see only their two forks and a coin: symmetry's price."""
+"""The rung of the best known policy for players who see only their two forks and a coin: the price of symmetry."""
 GROUPS = (3, 8, 16)
-"""The sizes of group for which the chance of no spread is told."""
+"""The group sizes for which the chance of no spread is reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """What one scripted player scores.
+    """The scores of one scripted player.
 
     Attributes:
         player: Its name.
         rules: The rules it played under.
-        episodes: How many games.
+        episodes: The number of games.
         meals: Mean meals of the whole table.
         scores: The ten scores by name.
     """
@@ -47,9 +47,9 @@ class Rung:
 
 
 def players_on(rules: Rules) -> tuple[str, ...]:
-    """The rungs of the ladder under some rules: the scripted players made for them and, with the coin, `SEAT_BLIND`.
+    """The rungs of the ladder under some rules: the scripted players that suit them and, with the coin, `SEAT_BLIND`.
 
-    That policy is of automatic release in simultaneous order with random ties, for at most six seats.
+    That policy is for automatic release in simultaneous order with random ties, and at most six seats.
     """
     plain = (rules.order, rules.release, rules.ties) == ("simultaneous", "auto", "random")
     blind = rules.hint == "coin" and rules.n in BEST_FOUND and plain
@@ -62,7 +62,7 @@ def games(rules: Rules, player: str, episodes: int, seed: int = 0, epoch: int = 
     Args:
         rules: The rules.
         player: The player's name, or `SEAT_BLIND`.
-        episodes: How many games, at least 1.
+        episodes: The number of games, at least 1.
         seed: As in `-T seed=`.
         epoch: Keys the player's coins, not the ties.
 
@@ -98,11 +98,11 @@ def ladder(
     """Plays every scripted player under each of some rules.
 
     Args:
-        rules: The rules, such as the same with two values of patience.
+        rules: The rules, such as two sets that differ in patience.
         shaped: The shaping that gives `reward`.
-        episodes: Games of each player under each rules, at least 2.
+        episodes: Games per player under each set of rules, at least 2.
         seed: As in `-T seed=`.
-        players: Their names; None for all that the first rules are made for.
+        players: Their names; None for all that suit the first rules.
 
     Returns:
         The rungs, the highest mean efficiency under the first rules first; each player's rungs in the order of rules.
@@ -124,7 +124,7 @@ def _rung(rules: Rules, player: str, episodes: Sequence[Terms], shaped: Shaping)
 
 
 def no_spread(deadlock: float, size: int) -> float:
-    """The chance that all of a group end alike, where each deadlocks with the same chance and all else earns the same.
+    """The chance that a group has no spread if episodes deadlock with equal chance and otherwise earn the same.
 
     Args:
         deadlock: The chance of deadlock, 0 to 1.
@@ -135,11 +135,11 @@ def no_spread(deadlock: float, size: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PlayedGroups:
-    """What a scripted player came to, before any shaping.
+    """A scripted player's games, before any shaping.
 
     Attributes:
         player: Its name.
-        episodes: Different games, one epoch each.
+        episodes: Different games, each played once.
         groups: Groups of episodes of one game, in which ties fall alike and only the player's coins differ.
     """
 
@@ -149,13 +149,13 @@ class PlayedGroups:
 
 
 def play_groups(rules: Rules, player: str, episodes: int, groups: int, seed: int = 0) -> PlayedGroups:
-    """Plays a scripted player's games, and of the first of them as many epochs as the largest group has.
+    """Plays a scripted player's games, and the first of them for as many epochs as the largest group has.
 
     Args:
         rules: The rules.
         player: The player's name.
-        episodes: How many games, at least 2.
-        groups: Of how many of them a group is played, at most `episodes`.
+        episodes: The number of games, at least 2.
+        groups: The number of games for which a group is played, at most `episodes`.
         seed: As in `-T seed=`.
     """
     first = games(rules, player, episodes, seed)
@@ -164,9 +164,9 @@ def play_groups(rules: Rules, player: str, episodes: int, groups: int, seed: int
 
 
 def group_chance(shaped: Shaping, played: PlayedGroups, size: int) -> float:
-    """The chance that a group of a size has no spread: that all its episodes earn the same.
+    """The chance that a group of a given size has no spread, that is, that all its episodes earn the same.
 
-    The share of the subsets of that size, out of every group played, whose rewards are equal; it is unbiased.
+    The share of the subsets of that size, over all groups played, whose rewards are equal; it is unbiased.
 
     Args:
         shaped: The shaping.

@@ -8,7 +8,7 @@ from inspect_dining.audit.probe import QUARTERS, Meals, Probe, Setting, hogs, in
 
 
 class EpisodePair(NamedTuple):
-    """Two episodes, of which the first should earn more, or at least not less."""
+    """Two episodes, the first of which should earn more, or at least not less."""
 
     better: Meals
     worse: Meals
@@ -18,13 +18,13 @@ class EpisodePair(NamedTuple):
 
 
 def fitting(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals]:
-    """The allocations tried that are possible in a setting."""
+    """The tried allocations that are possible in a setting."""
     most, cap = probe.most(setting), probe.cap(setting)
     return (meals for meals in found.allocations if sum(meals) <= most and max(meals) <= cap)
 
 
 def _moved(meals: Meals, giver: int | None, taker: int, symmetric: bool) -> Meals:
-    """The allocation after one meal more for a seat, taken from another or not."""
+    """The allocation after one more meal for a seat, possibly taken from another seat."""
     after = list(meals)
     after[taker] += 1
     if giver is not None:
@@ -33,7 +33,7 @@ def _moved(meals: Meals, giver: int | None, taker: int, symmetric: bool) -> Meal
 
 
 def further_meals(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[EpisodePair]:
-    """One meal more for a seat that has had the fewest, from every even split."""
+    """One more meal for a seat with the fewest, from every even split."""
     for setting in settings:
         for total in totals(probe.most(setting) - 1, probe.n):
             for meals in found.evens(total):
@@ -43,7 +43,7 @@ def further_meals(probe: Probe, found: Search, settings: Iterable[Setting]) -> I
 
 
 def starving_a_third(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[EpisodePair]:
-    """Every allocation with a third of the seats or more unfed, against half its meals (rounded down) for all."""
+    """Every allocation with a third or more of the seats unfed, compared with half its meals, rounded down, for all."""
     for setting in settings:
         worst = _worst_evens(probe, found, setting)
         for meals in fitting(probe, found, setting):
@@ -53,9 +53,9 @@ def starving_a_third(probe: Probe, found: Search, settings: Iterable[Setting]) -
 
 
 def starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterator[EpisodePair]:
-    """Every allocation with an unfed seat, against two others of as many meals.
+    """Every allocation with an unfed seat, compared with two others of as many meals.
 
-    One is the same after a seat that ate twice or more feeds it; the other the even split, where that feeds everyone.
+    In one, a seat that ate twice or more gives it a meal; the other is the even split, if that feeds everyone.
     """
     for setting in settings:
         worst = _worst_evens(probe, found, setting)
@@ -76,13 +76,13 @@ def starving(probe: Probe, found: Search, settings: Iterable[Setting]) -> Iterat
 
 
 def _worst_evens(probe: Probe, found: Search, setting: Setting) -> list[Meals]:
-    """For each number of meals its even split, in the order of the seats that earns least."""
+    """The even split of each number of meals, in the order of the seats that earns least."""
     totals = range(probe.most(setting) + 1)
     return [min(found.evens(total), key=lambda meals: probe.reward(meals, setting)) for total in totals]
 
 
 def deadlock(probe: Probe, found: Search, quarters: Iterable[Setting]) -> Iterator[EpisodePair]:
-    """Every allocation against the same with a deadlock in the last round; even splits and hogs with one in any."""
+    """Every allocation compared with itself and a deadlock in the last round; even splits and hogs with one in any."""
     for setting in quarters:
         alive = Setting(None, setting.thinking, setting.losing, setting.kind)
         for meals in fitting(probe, found, setting):
@@ -93,9 +93,10 @@ def deadlock(probe: Probe, found: Search, quarters: Iterable[Setting]) -> Iterat
 
 
 def later_deadlock(probe: Probe, found: Search) -> Iterator[EpisodePair]:
-    """A deadlock in any round against one a round later.
+    """A deadlock in any round compared with one a round later.
 
-    With shares of `think` or lost turns against one four rounds later: a quarter of the turns is then a whole number.
+    With shares of `think` or lost turns, the later one is four rounds later, so a quarter of the turns is a whole
+    number.
     """
     for setting in QUARTERS:
         step = 1 if setting == Setting() else 4
@@ -114,7 +115,7 @@ def _plain_ways(probe: Probe, found: Search, setting: Setting) -> Iterator[Meals
 
 
 def deadlock_rounds(probe: Probe) -> list[int]:
-    """The rounds before the last in which a deadlock is looked at: all, or forty where there are more."""
+    """The rounds before the last in which a deadlock is tried: all, or forty if there are more."""
     every = range(1, probe.rounds)
     return (
         list(every) if len(every) <= 60 else sorted({round(1 + place * (len(every) - 1) / 39) for place in range(40)})

@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ENDINGS = (".svg", ".png", ".pdf")
-"""The kinds of file that can be drawn."""
+"""The file endings that can be drawn."""
 
 _BLUE, _ORANGE, _GREY, _GREEN = "#0072B2", "#D55E00", "#595959", "#009E73"
-"""From the palette of Okabe and Ito, which colour-blind readers tell apart; lines differ in dash and marker too."""
+"""From the colour-blind safe palette of Okabe and Ito; lines also differ in dash and marker."""
 
 
 def check_picture(path: Path) -> None:
     """Refuses a picture that could not be drawn, before anything is computed.
 
     Raises:
-        BadInput: An ending that is not accepted, a folder that does not exist, or matplotlib missing.
+        BadInput: The ending is not accepted, the folder does not exist, or matplotlib is missing.
     """
     if path.suffix.lower() not in ENDINGS:
         raise BadInput(f"--picture {path} is not accepted: the name must end in {', '.join(ENDINGS)}.")
@@ -31,7 +31,7 @@ def check_picture(path: Path) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise BadInput("A picture takes matplotlib: pip install 'inspect-dining[analysis]'.") from None
+        raise BadInput("A picture needs matplotlib: pip install 'inspect-dining[analysis]'.") from None
 
 
 def draw(audits: Sequence[tuple[Audit, Sequence[Standing]]], path: Path) -> None:
@@ -98,7 +98,7 @@ def _panel(axes: "Axes", found: Audit, rows: Sequence[Standing]) -> None:
 
 
 def _names(axes: "Axes", rows: Sequence[Standing], most: int) -> None:
-    """Writes the players' names beside their points, those of one point in one line."""
+    """Writes the players' names next to their points, those of one point on one line."""
     from matplotlib.patheffects import withStroke
 
     low, high = axes.get_ylim()

@@ -1,10 +1,10 @@
-"""An episode that a shaping is asked about: who ate how much, how the game ended, and what was done besides.
+"""Hypothetical episodes for a shaping: who ate how much, how the game ended, and what else was done.
 
-An allocation gives each seat its meals. In a game of T rounds it counts as possible where the table eats at most
+An allocation gives each seat its meals. In a game of T rounds it counts as possible if the table eats at most
 `best_meals(n, T)` and no seat more than T // 3 times, since a meal takes three rounds; in a game that deadlocks in
 round p the forks of the last meal are back by round p - 1, so T becomes p - 1. No play leaves these bounds, so a
-property that holds within them holds for every play. Not every allocation within them can be played: what an audit
-says against a shaping it therefore says of even splits and small numbers of meals, with the allocation named.
+property that holds within them holds for every play. Not every allocation within them can be played, so a finding
+against a shaping uses even splits and small numbers of meals, and names the allocation.
 """
 
 from collections.abc import Callable
@@ -22,18 +22,18 @@ Meals = tuple[int, ...]
 EPSILON = 1e-9
 """Rewards closer than this share of their range count as equal."""
 MOST_KNOWN = 200_000
-"""So many rewards are remembered at most."""
+"""The maximum number of rewards that are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """All of an episode but its meals.
+    """Everything about an episode except its meals.
 
     Attributes:
         deadlock: The round in which it deadlocks, or None if it does not.
         thinking: The share of its turns that are `think`, rounded down to whole turns.
         losing: The share of its turns that are lost, rounded down to whole turns.
-        kind: What kind of lost turn they are.
+        kind: The kind of those lost turns.
     """
 
     deadlock: int | None = None
@@ -42,7 +42,7 @@ class Setting:
     kind: Kind = Kind.NO_CALL
 
     def __str__(self) -> str:
-        """The setting in words; nothing for a game that does not deadlock, thinks never and loses no turn."""
+        """The setting in words; empty for a game without deadlock, `think` or lost turns."""
         words = [f"deadlocked in round {self.deadlock}"] if self.deadlock else []
         words += [f"{self.thinking:.0%} of turns `think`"] if self.thinking else []
         words += [f"{self.losing:.0%} of turns lost"] if self.losing else []
@@ -51,19 +51,19 @@ class Setting:
 
 _NONE_LOST = tuple((kind, 0) for kind in LOST)
 PLAIN = Setting()
-"""No deadlock, no `think`, no lost turn: waiting seats try what has no effect."""
+"""No deadlock, no `think`, no lost turn: waiting seats take actions without effect."""
 QUARTERS = (Setting(), Setting(thinking=0.25), Setting(losing=0.25))
-"""The settings, of a game that does not deadlock, in which properties are checked. A meal takes three turns and five
-rounds of a fork, so that whatever is eaten a quarter of the turns is there to think in or to lose."""
+"""The settings, of a game that does not deadlock, in which properties are checked. A meal takes three turns and
+five fork-rounds, so whatever is eaten, a quarter of the turns is available for thinking or losing."""
 
 
 def in_deadlock(setting: Setting, number: int) -> Setting:
-    """The same setting in a game that deadlocks in the round of that number."""
+    """The same setting in a game that deadlocks in the given round."""
     return Setting(number, setting.thinking, setting.losing, setting.kind)
 
 
 class Probe:
-    """A shaping at one table size, asked for the reward of any allocation and setting.
+    """A shaping at one table size, which gives the reward of any allocation and setting.
 
     Attributes:
         shaping: The shaping.
@@ -78,10 +78,10 @@ class Probe:
         self._known: dict[tuple[Meals, Setting], float] = {}
 
     def reward(self, meals: Meals, setting: Setting = PLAIN) -> float:
-        """What the shaping gives.
+        """The reward by the shaping.
 
         Raises:
-            BadInput: It gave no finite number, or raised; the sentence names the episode.
+            BadInput: The shaping raised or did not return a finite number; the message names the episode.
         """
         key = meals, setting
         if key not in self._known:
@@ -92,7 +92,7 @@ class Probe:
                 self._known[key] = self.shaping(episode)
             except ValueError as error:
                 raise BadInput(str(error)) from error
-            except Exception as error:  # a function of the user's own may raise anything
+            except Exception as error:  # a user's function may raise anything
                 raise BadInput(
                     f"The shaping {self.shaping.name} raised {type(error).__name__} ({error}) for {episode}."
                 ) from error
@@ -100,7 +100,7 @@ class Probe:
 
     @cached_property
     def span(self) -> float:
-        """The range of rewards over extreme allocations, the unit of every margin; 1 where all earn the same."""
+        """The range of rewards over extreme allocations, the unit of every margin; 1 if all earn the same."""
         low, high = extremes(self)
         return high - low or 1.0
 
@@ -133,7 +133,7 @@ class Probe:
         return _eating_rounds(self.rounds, setting) // 3
 
     def why(self, before: Meals, after: Meals, setting: Setting, other: Setting | None = None) -> str:
-        """What moves the reward from one episode to another: its parts, or the terms where the parts are not known."""
+        """What changes the reward between two episodes: its parts, or the terms if the parts are not known."""
         first, second = self.terms(before, setting), self.terms(after, other or setting)
         if self.shaping.parts is not None:
             old, new = self.shaping.parts(first), self.shaping.parts(second)
@@ -156,7 +156,7 @@ def _eating_rounds(rounds: int, setting: Setting) -> int:
 
 @lru_cache(maxsize=4096)
 def most_meals(n: int, rounds: int) -> int:
-    """The most meals in some rounds; 0 in none."""
+    """The most meals in some number of rounds; 0 for none."""
     return best_meals(n, rounds).meals if rounds > 0 else 0
 
 
@@ -181,6 +181,6 @@ def extremes(probe: Probe) -> tuple[float, float]:
 
 
 def hogs(meals: int, n: int, cap: int) -> Meals:
-    """The least even split of some meals: one seat after the other eats as much as it can."""
+    """The least even split of some meals: each seat in order eats as much as it can."""
     full, rest = divmod(meals, cap) if cap else (0, 0)
     return (cap,) * full + ((rest,) + (0,) * (n - full - 1) if full < n else ())

@@ -1,10 +1,9 @@
-"""What a reward must satisfy before anyone optimises it, as checks that pass or fail with a reason.
+"""Properties that a reward must have before anyone optimises it, as checks that pass or fail with a reason.
 
-Each check compares pairs of episodes that differ in what it is about and agree in all else: without `think` and lost
-turns, and again with a quarter of the turns of either kind. The margin of a check is the least difference that it met,
-in units of the reward's own range at that size, so that the scale of a reward is of no account. A difference that is
-there but next to nothing fails too: nobody could learn from it. A failure names the first pair of episodes that shows
-it.
+Each check compares pairs of episodes that differ only in the property at hand: without `think` and lost turns, and
+again with a quarter of the turns of either kind. The margin of a check is the least difference over all pairs, in units
+of the reward's own range at that size, so the scale of a reward does not matter. A difference that is positive but
+negligible also fails, since nobody could learn from it. A failure names the first pair of episodes that shows it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,10 +34,10 @@ class Property:
     Attributes:
         name: Its short name.
         claim: What a reward should satisfy, in a sentence.
-        passed: Whether it does.
-        tried: How many pairs of episodes were compared; with none it passes, since nothing possible breaks it.
-        detail: What was found, in sentences; for a failure the first pair of episodes that shows it, and why.
-        margin: The least difference that was met, in units of the reward's range; None where there is nothing to
+        passed: Whether the reward satisfies it.
+        tried: How many pairs of episodes were compared; with none the check passes, since no possible pair violates it.
+        detail: The finding in sentences; for a failure, the first pair of episodes that shows it, and why.
+        margin: The least difference found, in units of the reward's range; None if there is nothing to
             compare, or no such number.
     """
 
@@ -51,9 +50,9 @@ class Property:
 
 
 LEAST = 5e-4
-"""The least margin that counts, in units of the reward's range..."""
+"""The least margin that passes, in units of the reward's range..."""
 LEAST_MEAL = 0.01
-"""...and, where a single meal is compared, in units of the range divided by the most meals."""
+"""...and, if a single meal is compared, in units of the range divided by the most meals."""
 STOPPING = 0.1
 """A meal after everybody's first must earn at least this share of what a first meal earns, on average."""
 
@@ -66,7 +65,7 @@ def check(probe: Probe, found: Search) -> list[Property]:
         found: The allocations to try (see `search`).
 
     Raises:
-        ValueError: The shaping gave no finite number.
+        ValueError: The shaping did not return a finite number.
     """
     n, most, quarters = probe.n, probe.most(), [in_deadlock(setting, probe.rounds) for setting in QUARTERS]
     deadlocks = [Setting(number) for number in deadlock_rounds(probe)] + quarters
@@ -122,7 +121,7 @@ def check(probe: Probe, found: Search) -> list[Property]:
 def _compared(
     probe: Probe, name: str, claim: str, pairs: Iterable[EpisodePair], nothing: str = "", *, meal: bool = False
 ) -> Property:
-    """Compares the pairs, and tells of the first that is in the wrong order, or hardly in the right one."""
+    """Compares the pairs, and reports the first that is in the wrong order or not clearly in the right one."""
     least = (LEAST_MEAL / max(1, probe.most()) if meal else LEAST) * probe.span
     tried = wrong = 0
     first: EpisodePair | None = None
@@ -156,7 +155,7 @@ def _told(probe: Probe, pair: EpisodePair) -> str:
 
 
 def _silence(probe: Probe, found: Search) -> Property:
-    """Silence against the best that eats: without deadlock, and at the rate at which a failing team deadlocks."""
+    """Compares silence with the best eating play: without deadlock, and at the deadlock rate of a failing team."""
     silence, locked = best_silence(probe), early_deadlock(probe)
     best = max((meals for meals in found.allocations if any(meals)), key=probe.reward)
     reward = probe.reward(best)
@@ -176,10 +175,10 @@ def _silence(probe: Probe, found: Search) -> Property:
 
 
 def _playing_on(probe: Probe) -> Property:
-    """The best play against stopping early, whatever is done with the rounds that are left.
+    """Compares the best play with stopping early, whatever is done in the remaining rounds.
 
-    Stopping after one meal each must leave most to earn, and no pastime - thinking, losing turns of any kind, deadlock
-    in any round - may earn as much as the best play, at any number of meals.
+    Stopping after one meal each must leave most of the reward unearned, and no pastime (thinking, lost turns, deadlock
+    in any round) may earn as much as the best play, at any number of meals.
     """
     n, most = probe.n, probe.most()
     nothing, once, best = (probe.reward(even(total, n)) for total in (0, min(n, most), most))
@@ -210,7 +209,7 @@ def _playing_on(probe: Probe) -> Property:
 
 
 def _pastimes(probe: Probe, total: int) -> Iterator[Setting]:
-    """What can be done besides so many meals: shares of `think` and lost turns that leave the turns of the meals."""
+    """Pastimes alongside a number of meals: shares of `think` and lost turns that leave enough turns for the meals."""
     kinds = LOST if probe.shaping.parts is None else LOST[:1]  # the package's own make no difference between kinds
     for number in (None, *deadlock_rounds(probe)[:: max(1, probe.rounds // 12)], probe.rounds):
         played = number or probe.rounds
@@ -227,11 +226,11 @@ def _pastimes(probe: Probe, total: int) -> Iterator[Setting]:
 
 
 _HORIZONS = (60, 240, 960)
-"""Where the range of rewards is looked at for growth. At all three the most meals are a linear-programme bound, and
-being multiples of 5 they make it as many meals short of nT/5, so that no rounding looks like growth."""
+"""The horizons at which the range of rewards is checked for growth. At all three the most meals are a linear-programme
+bound, and as multiples of 5 they keep it equally far below nT/5, so that no rounding looks like growth."""
 _SLOWS = 0.75
-"""From one step to the next the growth of a range that converges like 1/T falls to a quarter, like 1/log T to six
-tenths; that of a range that grows like log T does not fall."""
+"""Between steps, the growth of a range that converges like 1/T falls to a quarter, and like 1/log T to six tenths; that
+of a range that grows like log T does not fall."""
 
 
 def _bounded(probe: Probe, found: Search) -> Property:

@@ -1,13 +1,13 @@
-"""Players who cannot tell their seats apart, evaluated exactly: a Markov chain over the forks.
+"""Exact evaluation of players who do not know their seats, by a Markov chain over the forks.
 
-For players that are all alike and look only at their two forks and a fresh coin, the table's forks are a Markov chain.
-It is built here from the game's own `move`, one state for tables that differ by a rotation only, for n <= 6,
-simultaneous order and random ties. Without a coin such players eat nothing: from an empty table all do the same, no
-fork is ever contested, and nobody comes to hold two (Lehmann and Rabin 1981).
+If all players are identical and use only their two forks and a fresh coin, the table's forks are a Markov chain.
+It is built here from the game's own `move`, with one state for tables that differ only by a rotation, for n <= 6,
+simultaneous order and random ties. Without a coin such players eat nothing: from an empty table all act identically, no
+fork is ever contested, and nobody ever holds two (Lehmann and Rabin 1981).
 
 `BEST_FOUND` holds the best policies that a search over such players found for T = 30: gradient ascent on the chain from
-300 random starts (100 at n = 6), then exact steps on the grid of a thousandth that the shown coin allows. That no
-better one exists is not proven; players with a memory or a clock are outside of it.
+300 random starts (100 at n = 6), then exact steps on the grid of thousandths that the shown coin allows. That no
+better one exists is not proven; players with a memory or a clock are not covered.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,19 +27,19 @@ from inspect_dining.table.view import Fork, View, see
 MOST_SEATS = 6
 """The largest table whose chain is built."""
 Sight = tuple[Fork, Fork]
-"""The left and the right fork as a seat sees them."""
+"""The left and the right fork as seen by a seat."""
 Law = Mapping[Sight, Mapping[Action, float]]
-"""For each sight the chances of the actions; `think` stands for whatever changes nothing."""
+"""For each sight, the chances of the actions; `think` represents anything that changes nothing."""
 _State = tuple[tuple[int, ...], tuple[bool, ...], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What players of one law come to.
+    """The results of players that follow one law.
 
     Attributes:
-        meals: For each round from 1 to T the expected meals of the whole table up to its end.
-        deadlock: For each round the chance that the game has deadlocked by its end.
+        meals: For each round from 1 to T, the expected meals of the whole table up to its end.
+        deadlock: For each round, the chance that the game has deadlocked by its end.
     """
 
     meals: tuple[float, ...]
@@ -48,7 +48,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Every way a round can go: from which state to which, with what chance of the ties, meals and choices."""
+    """Every way a round can go: the states before and after, the chance of the ties, the meals and the choices."""
 
     states: int
     choices: tuple[tuple[Sight, Action], ...]
@@ -64,10 +64,10 @@ def law_of(player: Callable[[View], Action | str | None]) -> Law:
     """The law of a player that looks only at its two forks and the shown coin.
 
     Args:
-        player: Takes a view of `hint="coin"` and gives an action, its name, or None.
+        player: Takes a view of `hint="coin"` and returns an action, its name, or None.
 
     Raises:
-        ValueError: It looks at something else.
+        ValueError: The player uses something else.
     """
     law: dict[Sight, dict[Action, float]] = {}
     for left, right in product((Fork.FREE, Fork.MINE, Fork.SPENT, Fork.TAKEN), repeat=2):
@@ -75,7 +75,7 @@ def law_of(player: Callable[[View], Action | str | None]) -> Law:
         for coin in range(COIN_SIDES):
             here = player(View(None, 5, 1, 30, left, right, 0, coin=coin))
             if here != player(View(None, 9, 17, 40, left, right, 3, coin=coin)):
-                raise ValueError("This player looks at more than its two forks and its coin: no chain tells its game.")
+                raise ValueError("This player looks at more than its two forks and its coin: no chain describes it.")
             action = Action.THINK if here is None or Action(here) not in _able(left, right) else Action(here)
             chances[action] = chances.get(action, 0.0) + 1 / COIN_SIDES
         law[left, right] = chances
@@ -87,13 +87,13 @@ def evaluate(rules: Rules, law: Law) -> Evaluation:
 
     Args:
         rules: The rules; at most `MOST_SEATS` seats, simultaneous order and random ties.
-        law: What all seats do.
+        law: The law that all seats follow.
 
     Returns:
         Expected meals and the chance of deadlock, by round.
 
     Raises:
-        ValueError: The rules are others.
+        ValueError: The rules are not supported.
     """
     if rules.n > MOST_SEATS or rules.order != "simultaneous" or rules.ties != "random":
         raise ValueError(
@@ -119,7 +119,7 @@ def evaluate(rules: Rules, law: Law) -> Evaluation:
 
 
 def symmetry_price(n: int) -> float:
-    """What the best seat-blind policy found misses of the optimum at T = 30, as a share of it.
+    """The gap between the best known seat-blind policy and the optimum at T = 30, as a share of the optimum.
 
     Raises:
         ValueError: There is no chain for so many seats.
@@ -130,7 +130,7 @@ def symmetry_price(n: int) -> float:
 
 
 def price_note(n: int) -> str:
-    """What the rung `seat_blind` of a ladder is, what is proven about it and what is not."""
+    """A description of the ladder's rung `seat_blind`, with what is proven about it and what is not."""
     price = symmetry_price(n)
     return (
         "seat_blind: the best policy found for players who are all alike and see only their two forks and the coin. "
@@ -157,7 +157,7 @@ def _able(left: Fork, right: Fork) -> list[Action]:
 
 
 def _rotated(table: Table) -> _State:
-    """One name for all tables that differ by a rotation."""
+    """One name for all tables that differ only by a rotation."""
     n = table.n
     turned = []
     for by in range(n):
@@ -220,7 +220,7 @@ def _after(table: Table, actions: tuple[Action, ...], wins: Mapping[int, int], r
 
 
 def _policy(free: Mapping[Action, int], **sights: Mapping[Action, int]) -> Law:
-    """A law from thousandths: what is done with two free forks, and at sights named as `MINE_TAKEN`."""
+    """Builds a law from thousandths, for two free forks and for sights named as `MINE_TAKEN`."""
     certain: dict[Sight, Mapping[Action, int]] = {
         (Fork.MINE, Fork.FREE): {Action.PICK_UP_RIGHT: 1000},
         (Fork.FREE, Fork.MINE): {Action.PICK_UP_LEFT: 1000},
@@ -255,7 +255,7 @@ BEST_FOUND: dict[int, Law] = {
         TAKEN_MINE={_THINK: 915, Action.PUT_DOWN_RIGHT: 85},
     ),
 }
-"""For each n the best policy found, with chances in thousandths."""
+"""For each n, the best policy found, with chances in thousandths."""
 
 
 def player_of(law: Law) -> Callable[[View], Action]:
@@ -263,7 +263,7 @@ def player_of(law: Law) -> Callable[[View], Action]:
 
     def decide(view: View) -> Action:
         if view.coin is None:
-            raise ValueError("This player tosses the shown coin: play it by hint='coin'.")
+            raise ValueError("This player tosses the shown coin: use hint='coin'.")
         level = 0.0
         for action, chance in law.get((view.left, view.right), {}).items():
             level += chance

@@ -1,4 +1,4 @@
-"""What the audit and the ladder look like in a terminal, from 80 columns on, and in a file."""
+"""The tables of the audit and the ladder, for a terminal of 80 columns or more, and for a file."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -16,12 +16,12 @@ from inspect_dining.statistics import Estimate
 
 
 def audit_tables(found: Audit, rows: Sequence[Standing], episodes: int) -> RenderableType:
-    """An audit with the standings of scripted players beside it, if there are any.
+    """An audit with the standings of scripted players, if there are any.
 
     Args:
         found: The audit.
         rows: The standings.
-        episodes: Of how many games they are.
+        episodes: The number of games behind the standings.
     """
     failed = len(found.failed)
     verdict = Text(f"lacks {failed} of {len(found.properties)} properties", "bold red")
@@ -35,12 +35,12 @@ def audit_tables(found: Audit, rows: Sequence[Standing], episodes: int) -> Rende
 
 
 def notes(audits: Sequence[Audit], deadlock: float, chances: Mapping[int, float]) -> RenderableType:
-    """What stands below all audits: groups without spread, how it was computed, and what was not varied.
+    """The notes below all audits: groups without spread, the method, and the quantities that were not varied.
 
     Args:
         audits: The audits.
         deadlock: How often the policy to train deadlocks.
-        chances: For each size of group its chance of no spread.
+        chances: For each group size, its chance of no spread.
     """
     told_chances = ", ".join(f"{chance:.0%} of groups of {size}" for size, chance in chances.items())
     lines = [
@@ -133,7 +133,7 @@ def _standings(rows: Sequence[Standing], episodes: int) -> Group:
 def _reach(score: Estimate) -> str:
     if score.mean is None or score.interval is None:
         return f"{score.mean or 0.0:.3f}"
-    # An interval that ends where the score does is shorter on that side.
+    # An interval that ends at a bound of the score is shorter on that side.
     return f"{score.mean:.3f} ±{max(score.interval.high - score.mean, score.mean - score.interval.low):.3f}"
 
 

@@ -1,4 +1,4 @@
-"""Is a model ready for a run? Two short games say whether its replies are read, and what a turn takes."""
+"""Is a model ready for a run? Two short games show whether its replies are read, and what a turn costs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from inspect_ai.model import ModelCost
 
 SEATS, GAMES, ROUNDS = 3, 2, 4
-"""The games that are played."""
+"""The seats, number and rounds of the games."""
 ADVICE: Mapping[Kind, str] = {
-    Kind.NO_CALL: "the model wrote text and called no tool. A server of your own must be started with a tool-call "
+    Kind.NO_CALL: "the model wrote text and called no tool. Your own server must be started with a tool-call "
     "parser (see `python -m inspect_dining models`); `-T rescue=true` reads one unambiguous call from text.",
-    Kind.MALFORMED: "the arguments of a call could not be read. Look at the tool-call parser of the server, and at the "
+    Kind.MALFORMED: "the arguments of a call could not be read. Look at the tool-call parser of the server, and the "
     "chat template.",
     Kind.UNKNOWN: "a tool was called that does not exist. Look at the chat template of the server: the tools may not "
     "reach the model.",
@@ -28,24 +28,24 @@ ADVICE: Mapping[Kind, str] = {
     "`--reasoning-effort`.",
     Kind.REFUSED: "the provider refused the prompt.",
 }
-"""What usually helps against each kind of lost turn."""
+"""The usual remedy for each kind of lost turn."""
 MOST_LOST = 0.1
-"""With a larger share of lost turns a model is not called ready."""
+"""The largest share of lost turns of a model that counts as ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What two short games of a model came to.
+    """The results of two short games of a model.
 
     Attributes:
         model: The model.
-        turns: Turns that were played.
-        kinds: How many turns were read as what.
-        lost: The first reply that was lost, or empty.
-        lost_kind: What kind of lost turn it was.
-        input_tokens: Tokens into a turn, on average.
-        output_tokens: Tokens out of it.
-        seconds: Seconds that a model call took, on average.
+        turns: The number of turns played.
+        kinds: The number of turns by kind of reading.
+        lost: The first lost reply, or empty.
+        lost_kind: The kind of that lost turn.
+        input_tokens: Mean input tokens of a turn.
+        output_tokens: Mean output tokens of a turn.
+        seconds: Mean seconds of a model call.
         error: Why the games did not end, or empty.
     """
 
@@ -68,13 +68,13 @@ class Check:
     def lines(
         self, sizes: Sequence[int], episodes: int, rounds: int, prices: "dict[str, ModelCost] | None"
     ) -> Iterator[str]:
-        """The findings in sentences, with what a full run takes.
+        """The findings in sentences, with the cost of a full run.
 
         Args:
-            sizes: Its table sizes.
-            episodes: Its games of each size.
-            rounds: Its horizon.
-            prices: Prices by model, where they are known.
+            sizes: Table sizes of the full run.
+            episodes: Games per size.
+            rounds: The horizon.
+            prices: Prices by model, if known.
         """
         yield f"{self.model}: {'ready' if self.ready else 'NOT ready'}"
         if self.error:
@@ -104,11 +104,11 @@ def check_model(model: str, base_url: str | None = None) -> Check:
     """Plays the games.
 
     Args:
-        model: The model, as Inspect names it.
-        base_url: The address of its server, where it is not the provider's own.
+        model: The model name as Inspect accepts it.
+        base_url: The address of its server, if it is not the provider's own.
 
     Raises:
-        BadInput: Inspect cannot make this model: no key, no package, no such provider.
+        BadInput: Inspect cannot create this model: no key, no package, no such provider.
     """
     from inspect_ai import eval
     from inspect_ai._util.error import PrerequisiteError
@@ -131,12 +131,12 @@ def check_model(model: str, base_url: str | None = None) -> Check:
 
 
 def _plain(error: Exception) -> str:
-    """What Inspect says, on one line and without its marks for colour."""
+    """Inspect's message on one line, without colour codes."""
     return " ".join(re.sub(r"\[/?[a-z]+\]", "", str(error)).split()).removeprefix("ERROR: ")
 
 
 def _read(model: str, log: "EvalLog") -> Check:
-    """What the log of the games says."""
+    """The findings from the log of the games."""
     from inspect_ai.event import ModelEvent
 
     from inspect_dining.analysis.inputs.collection import records

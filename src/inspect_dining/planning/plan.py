@@ -1,7 +1,7 @@
-"""What a run takes, and what it can tell, before it is started.
+"""What a run takes, and what it can detect, before it is started.
 
-Counts are exact; tokens are as stated or as a log measured them; a cost is told only from a price file, in the format
-of Inspect's `--model-cost-config`. What is not known is None, and never 0.
+Counts are exact; tokens are as given or as measured from a log; a cost is computed only from a price file, in the
+format of Inspect's `--model-cost-config`. Unknown values are None, and never 0.
 """
 
 from collections.abc import Sequence
@@ -28,11 +28,11 @@ class Tokens:
     """Tokens of one model call.
 
     Attributes:
-        input: Mean tokens that went in uncached, or None if not known.
-        output: Mean tokens that came out, or None if not known.
+        input: Mean uncached input tokens, or None if not known.
+        output: Mean output tokens, or None if not known.
         cache_write: Mean tokens written to the provider's cache.
-        cache_read: Mean tokens read from it.
-        source: Where the numbers are from, in words.
+        cache_read: Mean tokens read from the provider's cache.
+        source: The source of the numbers, in words.
     """
 
     input: float | None
@@ -47,15 +47,15 @@ class Plan:
     """What a run takes.
 
     Attributes:
-        sizes: For each n the games of one model.
+        sizes: The games of one model, by n.
         rounds: The horizon T.
-        models: Names of the models, or none for one that is not named.
+        models: Names of the models, or empty for one unnamed model.
         games: Games of all models.
-        calls: Model calls of all models, at most: a game that deadlocks ends early.
+        calls: Maximum model calls of all models; a game that deadlocks ends early.
         tokens: Tokens of one call.
-        input_tokens: Tokens in, cached ones included, of all calls, at most; None if not known.
-        output_tokens: Tokens out of all calls, at most; None if not known.
-        costs: For each model its cost in dollars, at most; None if not known.
+        input_tokens: Maximum input tokens of all calls, including cached ones; None if not known.
+        output_tokens: Maximum output tokens of all calls; None if not known.
+        costs: Maximum cost in dollars, by model; None if not known.
     """
 
     sizes: dict[int, int]
@@ -84,17 +84,17 @@ def plan(
 
     Args:
         sizes: Table sizes n.
-        episodes: Games of each size and model.
+        episodes: Games per size and model.
         rounds: The horizon T.
-        epochs: How often each game is played.
-        models: Names of the models; one that is not named where empty.
-        tokens: Tokens of one call, where known.
-        prices: Prices by model in dollars per million tokens, where known.
-        talk: Messages of each seat in a round, each a call more.
+        epochs: The number of times each game is played.
+        models: Names of the models; empty for one unnamed model.
+        tokens: Tokens of one call, if known.
+        prices: Prices by model in dollars per million tokens, if known.
+        talk: Messages per seat and round, each of which is one more call.
         talk_control: `shuffled` doubles the calls: the game whose messages are heard is played too.
 
     Raises:
-        ValueError: A size that is not accepted, or one that stands twice.
+        ValueError: A size is not accepted or occurs twice.
     """
     calls = {n: Rules(n=n, rounds=rounds, talk=talk, talk_control=talk_control).calls for n in sizes}
     if len(set(sizes)) != len(sizes):
@@ -152,8 +152,8 @@ def prices_from(path: Path) -> "dict[str, ModelCost]":
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         wrong = str(error).replace("\n", " ")
     raise BadInput(
-        f"{path} is no price file ({wrong}); Inspect's --model-cost-config format is expected: for each model input, "
-        "output, input_cache_write and input_cache_read in dollars per million tokens."
+        f"{path} is not a price file ({wrong}); Inspect's --model-cost-config format is expected: for each model "
+        "input, output, input_cache_write and input_cache_read in dollars per million tokens."
     )
 
 
@@ -184,7 +184,7 @@ def tokens_from(logs: Sequence[str]) -> Tokens:
         noted = " ".join(["", *notes])
         raise BadInput(
             f"There are no calls of a language model to measure in {', '.join(logs)} (the tokens of scripted players "
-            f"stand for nothing).{noted}"
+            f"are not meaningful).{noted}"
         )
     return Tokens(read / calls, out / calls, written / calls, reused / calls, f"measured over {calls:,} calls")
 
@@ -194,28 +194,28 @@ def _summaries(location: str, notes: list[str]) -> "list[EvalSampleSummary]":
 
     try:
         return read_eval_log_sample_summaries(location)
-    except Exception as error:  # noqa: BLE001 a broken file fails in zip, zstd, ijson or pydantic, each in its own way
+    except Exception as error:  # noqa: BLE001 a broken file fails in zip, zstd, ijson or pydantic, in various ways
         notes.append(f"{location.rsplit('/', 1)[-1]} cannot be read to its end ({error}).")
         return []
 
 
 @dataclass(frozen=True, slots=True)
 class Tells:
-    """What episodes can tell about two models at one n, and what a wanted difference takes.
+    """The differences between two models that episodes at one n can detect, and what a given difference takes.
 
     Attributes:
-        episodes: Episodes of each model.
+        episodes: Episodes per model.
         alpha: The two-sided error rate.
-        power: The chance to find the difference.
+        power: The chance of detecting the difference.
         share: A share of games without deadlock in the first model.
-        above: The nearest share above it that the second can be told by, or None if not even 1 can.
-        below: The nearest share below it, or None if not even 0 can.
-        standard_deviations: The smallest difference of means that can be told, in standard deviations, or None with
-            fewer than `FEWEST` episodes, of which no t-test is made.
-        shares: Two shares to tell apart, if asked for.
-        shares_take: What this takes of each model, by the exact test of shares.
-        means: A difference of means and a standard deviation, if asked for.
-        means_take: What telling it takes of each model, by Welch's t-test.
+        above: The nearest higher share of the second model that can be detected, or None if not even 1 can.
+        below: The nearest lower share that can be detected, or None if not even 0 can.
+        standard_deviations: The smallest detectable difference of means, in standard deviations, or None with
+            fewer than `FEWEST` episodes, for which no t-test is used.
+        shares: Two shares to tell apart, if requested.
+        shares_take: The episodes that this takes per model, by the exact test of shares.
+        means: A difference of means and a standard deviation, if requested.
+        means_take: The episodes that detecting it takes per model, by Welch's t-test.
     """
 
     episodes: int
@@ -238,17 +238,18 @@ def tell(
     alpha: float = ALPHA,
     power: float = POWER,
 ) -> Tells:
-    """What episodes can tell.
+    """Computes the differences that episodes can detect.
 
     Args:
-        episodes: Episodes of each of two models at one n; epochs of one game add none, since they are no new games.
+        episodes: Episodes of each of two models at one n; epochs of one game do not count, since they are not new
+            games.
         shares: Two shares of games without deadlock to tell apart.
-        means: A difference of means to tell, and the standard deviation of an episode's score.
+        means: A difference of means to detect, and the standard deviation of an episode's score.
         alpha: The two-sided error rate.
-        power: The chance to find the difference.
+        power: The chance of detecting the difference.
 
     Raises:
-        ValueError: Shares that are equal or not from 0 to 1, a difference of 0, a deviation that is not above 0.
+        ValueError: The shares are equal or outside 0 to 1, the difference is 0, or the deviation is not above 0.
     """
     takes = None if shares is None else episodes_for_shares(*shares, alpha, power)
     share = PAPER_SHARE if shares is None else shares[0]

@@ -1,6 +1,6 @@
-"""How many games tell a difference: sample sizes for shares and for means of two groups of equal size.
+"""The number of games that detect a difference: sample sizes for shares and for means of two groups of equal size.
 
-They come from the exact power of the very tests that `compare` uses (`statistics.power`); `detectable_shares` and
+They use the exact power of the same tests as `compare` (`statistics.power`); `detectable_shares` and
 `detectable_difference` there answer the reverse question.
 """
 
@@ -12,21 +12,21 @@ from statistics import NormalDist
 from inspect_dining.statistics import ALPHA, BOSCHLOO_MOST, FEWEST, POWER, shares_power, welch_power
 
 MOST_EPISODES = 10_000_000
-"""No design asks for more in an arm."""
+"""The largest number of games per arm."""
 MOST_EXACT = 1_000
-"""Up to so many games in an arm the power of the exact test is computed; above, the number is an approximation."""
+"""The largest number of games per arm for which the exact test's power is computed; beyond, it is approximated."""
 STEPS = 12
-"""So many games more than the first number that suffices must suffice too: an exact test's power rises in saw teeth."""
+"""The number of larger sizes that must suffice too, since the power of an exact test is a saw-tooth curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """How many games a difference takes.
+    """The number of games that a difference takes.
 
     Attributes:
         episodes: Games in each group.
-        power: The chance to find the difference with so many, or None where it was not computed.
-        test: The test that finds it.
+        power: The chance of detecting the difference with them, or None if it was not computed.
+        test: The test that detects it.
     """
 
     episodes: int
@@ -35,22 +35,24 @@ class Needed:
 
 
 def episodes_for_shares(first: float, second: float, alpha: float = ALPHA, power: float = POWER) -> Needed:
-    """Games in each group so that the exact test of two shares tells them apart.
+    """The games per group with which the exact test distinguishes two shares.
 
-    The first number that suffices, as do the next few, by the exact power of Boschloo's test, or of Fisher's where that
-    is used. Above `MOST_EXACT` it is that of the arcsine transformation (Cohen 1988), which is then close.
+    The first number that suffices, as do the next few, by the exact power of Boschloo's test, or of Fisher's if that
+    is used. Above `MOST_EXACT` it is given by the arcsine transformation (Cohen 1988), which is then close.
 
     Args:
         first: The share in the first group, 0 to 1.
-        second: The share in the second group, another.
+        second: The share in the second group; it must differ.
         alpha: The error rate.
-        power: The chance to find the difference.
+        power: The chance of detecting the difference.
 
     Raises:
-        ValueError: The shares are equal or not from 0 to 1, or too close.
+        ValueError: The shares are equal, outside 0 to 1, or too close.
     """
     if not (0 <= first <= 1 and 0 <= second <= 1) or first == second:
-        raise ValueError(f"The shares {first:g} and {second:g} are not accepted; two different shares from 0 to 1 are.")
+        raise ValueError(
+            f"The shares {first:g} and {second:g} are not accepted; give two different shares from 0 to 1."
+        )
 
     def found(episodes: int) -> float:
         return shares_power(first, second, episodes, episodes, alpha)
@@ -73,24 +75,26 @@ def _by_arcsine(first: float, second: float, alpha: float, power: float) -> int:
     effect = abs(2 * asin(sqrt(second)) - 2 * asin(sqrt(first)))
     episodes = 2 * ((normal.inv_cdf(1 - alpha / 2) + normal.inv_cdf(power)) / effect) ** 2
     if episodes > MOST_EPISODES:
-        raise ValueError(f"The shares {first:g} and {second:g} are too close: over {MOST_EPISODES:,} episodes an arm.")
+        raise ValueError(
+            f"The shares {first:g} and {second:g} are too close: they take over {MOST_EPISODES:,} episodes per arm."
+        )
     return ceil(episodes)
 
 
 def episodes_for_means(
     difference: float, spread1: float, spread2: float, alpha: float = ALPHA, power: float = POWER
 ) -> Needed:
-    """Games in each group so that Welch's t-test tells two means apart; `FEWEST` at least, below which none is made.
+    """The games per group with which Welch's t-test distinguishes two means; at least `FEWEST`.
 
     Args:
         difference: The difference of the means, not 0.
         spread1: The standard deviation in the first group, above 0.
         spread2: The standard deviation in the second group, above 0.
         alpha: The error rate.
-        power: The chance to find the difference.
+        power: The chance of detecting the difference.
 
     Raises:
-        ValueError: A difference of 0, a spread that is not above 0, or more than `MOST_EPISODES` games.
+        ValueError: The difference is 0, a spread is not above 0, or more than `MOST_EPISODES` games are needed.
     """
     if not all(map(isfinite, (difference, spread1, spread2))) or difference == 0 or min(spread1, spread2) <= 0:
         raise ValueError(
@@ -103,13 +107,15 @@ def episodes_for_means(
         return welch_power(difference / unit, spread1 / unit, spread2 / unit, episodes, episodes, alpha)
 
     if found(MOST_EPISODES) < power:
-        raise ValueError(f"A difference of {difference:g} is too small: over {MOST_EPISODES:,} episodes an arm.")
+        raise ValueError(
+            f"A difference of {difference:g} is too small: it takes over {MOST_EPISODES:,} episodes per arm."
+        )
     episodes = _first(lambda n: found(n) >= power, FEWEST, MOST_EPISODES)
     return Needed(episodes, found(episodes), "Welch")
 
 
 def _first(suffices: Callable[[int], bool], low: int, high: int) -> int:
-    """By doubling and bisection, a number that suffices while one less does not; `high` is known to suffice."""
+    """Finds, by doubling and bisection, a number that suffices while one less does not; `high` is known to suffice."""
     if suffices(low):
         return low
     step = low

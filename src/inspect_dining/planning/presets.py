@@ -1,6 +1,6 @@
-"""The systems of the paper as presets: what Inspect calls each, how it is served, and what its tool calls need.
+"""The systems of the paper as presets: the Inspect name of each, how it is served, and what its tool calls need.
 
-All of it stands in `models.yaml`, with a date and a source for every statement. Nothing here loads Inspect.
+The data are in `models.yaml`, with a date and a source for every statement. Nothing here loads Inspect.
 """
 
 import json
@@ -18,9 +18,9 @@ from inspect_dining.errors import BadInput
 from inspect_dining.planning.plan import Plan, Tokens, plan
 
 SIZES, EPISODES, ROUNDS = (5, 10, 15), 30, 30
-"""The sizes and the episodes of the paper, and the horizon of the task (the paper's is not known): its defaults."""
+"""The sizes and the episodes of the paper, and the horizon of the task (the paper's is not known), used as defaults."""
 WIDTH = 76
-"""Columns of a command, which is folded so that it can still be pasted."""
+"""The width at which a command is folded; it can still be pasted."""
 
 
 class _Checked(BaseModel):
@@ -38,35 +38,35 @@ class Way(_Checked):
     """One way to run a system."""
 
     model: str
-    """The model as Inspect names it."""
+    """The model name in Inspect."""
     id_source: str
-    """Where this name is from."""
+    """The source of this name."""
     check: str
-    """What the name leaves open, since the paper prints no id."""
+    """What the name leaves open, since the paper gives no id."""
     tested: bool
-    """Whether Inspect's class for it plays whole games against a loopback server in the tests; never the model."""
+    """Whether the tests play whole games with Inspect's class for it on a loopback server; never with the model."""
     install: str
-    """The packages that asking it takes."""
+    """The packages needed to call it."""
     key: str | None = None
-    """The environment variable with the key, or None where there is none."""
+    """The environment variable with the key, or None if there is none."""
     url: str | None = None
-    """Where a server of one's own is asked."""
+    """The base URL of your own server."""
     train: str | None = None
     """The arguments of the training that makes its adapter."""
     serve: tuple[str, ...] = ()
     """The flags of `vllm serve`."""
     serve_source: str | None = None
-    """Where these flags are from."""
+    """The source of these flags."""
     needs: Statement
     """What its tool calls need."""
     thinking_off: dict[str, dict[str, bool]] | None = None
-    """What goes into the request's body to turn thinking off, or None where there is no such switch."""
+    """The addition to the request's body that turns thinking off, or None if there is no such switch."""
     prompt_tokens: int | None = None
-    """Tokens that go into one call, or None if not measured."""
+    """Input tokens of one call, or None if not measured."""
     prompt_source: str | None = None
     """How they were measured."""
     notes: tuple[Statement, ...] = ()
-    """What else is known of it, upstream limits included."""
+    """Other facts about it, upstream limits included."""
 
     def sources(self) -> Iterator[str]:
         """The keys of all its sources."""
@@ -75,7 +75,7 @@ class Way(_Checked):
         yield from (said.source for said in (self.needs, *self.notes))
 
     def served(self) -> list[str] | None:
-        """The `vllm serve` command, on the loopback interface alone, or None where nothing is served."""
+        """The `vllm serve` command, on the loopback interface only, or None if nothing is served."""
         if self.url is None:
             return None
         weights = self.model.removeprefix("vllm/").partition(":")[0]
@@ -84,7 +84,7 @@ class Way(_Checked):
         return ["vllm", "serve", weights, "--host", "127.0.0.1", "--port", port, *flags]
 
     def trained(self) -> list[str] | None:
-        """The command that trains its adapter, or None where there is none to train."""
+        """The command that trains its adapter, or None if there is none to train."""
         return None if self.train is None else ["python", "-m", "inspect_dining.training", *shlex.split(self.train)]
 
     def evaluated(
@@ -98,9 +98,9 @@ class Way(_Checked):
 
         Args:
             sizes: Table sizes n.
-            episodes: Games of each size.
+            episodes: Games per size.
             rounds: The horizon T.
-            thinking: False turns thinking off, where there is a switch.
+            thinking: False turns thinking off, if there is a switch.
         """
         words = ["inspect", "eval", "inspect_dining/philosophers", "--model", self.model]
         if self.url:
@@ -120,9 +120,9 @@ class System(_Checked):
     """One system of the paper."""
 
     name: str
-    """What the paper calls it."""
+    """The paper's name for it."""
     table: Literal["main", "supplement"]
-    """Whether it is one of the seven of the main table or one of the three beside them."""
+    """Whether it is one of the seven of the main table or one of the other three."""
     ways: tuple[Way, ...]
     """How to run it, the preferred way first."""
 
@@ -131,18 +131,18 @@ class Presets(_Checked):
     """All systems."""
 
     dated: date
-    """When they were last looked at."""
+    """The date of the last check."""
     reply_limit: int
-    """The most tokens of one reply, unless `--max-tokens` sets another number."""
+    """The token limit of one reply, unless `--max-tokens` sets another."""
     sources: dict[str, str]
-    """What the keys of sources stand for."""
+    """The sources by key."""
     shared: dict[str, object]
-    """Only for references within the file."""
+    """Used only for references within the file."""
     systems: tuple[System, ...]
     """The systems in the order of the paper."""
 
     def takes(self, way: Way, sizes: Sequence[int], episodes: int, rounds: int) -> Plan:
-        """The games, calls and tokens of a run, at most."""
+        """The maximum games, calls and tokens of a run."""
         source = self.sources[way.prompt_source] if way.prompt_source else "not measured"
         return plan(
             sizes,
@@ -155,16 +155,16 @@ class Presets(_Checked):
 
 @lru_cache(maxsize=1)
 def presets() -> Presets:
-    """The presets of the package."""
+    """The presets included in the package."""
     text = files("inspect_dining.planning").joinpath("models.yaml").read_text(encoding="utf-8")
     return Presets.model_validate(yaml.safe_load(text))
 
 
 def named(name: str) -> list[System]:
-    """The systems whose name holds some text, in any case; all for none.
+    """The systems whose name contains a text, ignoring case; all if it is empty.
 
     Raises:
-        BadInput: There is none.
+        BadInput: There is no such system.
     """
     found = [system for system in presets().systems if name.casefold() in system.name.casefold()]
     if not found:

@@ -1,8 +1,8 @@
 """`dining/checkpoint -M path=RUN/best`: a trained model as an Inspect model, in this process.
 
-It makes prompt ids, samples and reads by the same functions as training. Requests that wait together are computed
-together. Without a temperature, or with 1, it samples as training does; with 0 it is greedy; no other value is
-accepted, since nothing else was trained.
+Prompt ids, sampling and reading use the same functions as training. Requests that wait together are computed
+together. Without a temperature, or with 1, it samples as training does; with 0 it is greedy. No other value is
+accepted, since no other was trained.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from inspect_dining.training.play.loading import base_of, load, stop_ids
 from inspect_dining.training.play.policy import Policy, Reply
 
 TINY_SIZE = 5_000_000
-"""Parameters below which one thread of torch is many times faster than two."""
+"""The number of parameters below which one torch thread is many times faster than two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +65,16 @@ class CheckpointAPI(ModelAPI):
         """Loads a checkpoint.
 
         Args:
-            model_name: Its name for Inspect.
+            model_name: The name in Inspect.
             base_url: Not used.
             api_key: Not used.
             config: Inspect's default generation config.
             path: The checkpoint's folder, or any model that transformers loads.
             dtype: `float32`, `float64` or `bfloat16`.
-            device: Where it runs; a GPU if there is one.
+            device: The device to run on; a GPU by default if there is one.
             thinking: Whether the chat template is asked for a thinking reply.
-            max_tokens: The most tokens of a reply; Inspect's limit where None.
-            seed: Keys sampling together with a request's metadata.
+            max_tokens: The token limit of a reply; None for Inspect's limit.
+            seed: Keys the sampling, together with a request's metadata.
         """
         super().__init__(model_name, base_url, api_key, [], config)
         if dtype not in ("float32", "float64", "bfloat16"):
@@ -108,11 +108,11 @@ class CheckpointAPI(ModelAPI):
             self._batch = asyncio.ensure_future(self._answers())
         number, batch = len(self._waiting), self._batch
         self._waiting.append(asked)
-        # One request that is cancelled must not take the others' replies with it.
+        # A cancelled request must not cancel the others' replies.
         return self._output(asked.prompt, (await asyncio.shield(batch))[number])
 
     def _key(self, input: list[ChatMessage], config: GenerateConfig) -> str | None:
-        """What keys this reply's chance; None where it is greedy."""
+        """The key of this reply's random draws; None if it is greedy."""
         if config.temperature == 0:
             return None
         if config.temperature not in (None, 1) or config.top_p not in (None, 1) or config.top_k not in (None, 0, -1):
@@ -125,7 +125,7 @@ class CheckpointAPI(ModelAPI):
         return "/".join(str(part) for part in (self.seed, config.seed, *(about.get(k) for k in keys), len(input)))
 
     async def _answers(self) -> list[Reply]:
-        """Computes all that waits, once everybody who can ask has asked."""
+        """Computes all waiting requests, once no more can arrive."""
         await asyncio.sleep(0)
         asked, self._waiting = self._waiting, []
         replies: dict[int, Reply] = {}
@@ -162,7 +162,7 @@ class CheckpointAPI(ModelAPI):
         )
 
     def max_connections(self) -> int:
-        """Requests are computed together, so as many as there are may come."""
+        """Requests are computed together, so the number of connections is not limited."""
         return 1000
 
 
@@ -172,7 +172,7 @@ def checkpoint_api(
     """The model behind `dining/checkpoint`.
 
     Raises:
-        BadInput: No path, or an argument that is not accepted.
+        BadInput: There is no path, or an argument is not accepted.
     """
     accepted = ("path", "dtype", "device", "thinking", "max_tokens", "seed")
     unknown = sorted(set(args) - set(accepted))
@@ -183,7 +183,7 @@ def checkpoint_api(
 
 
 def _named(path: str) -> str | None:
-    """16 hex digits that name the weights in a folder, of adapters with those of their base; None for a hub name."""
+    """16 hex digits that name the weights in a folder, including the base of adapters; None for a hub name."""
     if not Path(path).is_dir():
         return None
     own, base = weights_hash(Path(path)), base_of(path)
@@ -194,7 +194,7 @@ def _named(path: str) -> str | None:
 
 
 def _plain(message: ChatMessage) -> dict[str, object]:
-    """A message as chat templates take it."""
+    """A message as chat templates expect it."""
     plain: dict[str, object] = {"role": message.role, "content": message.text}
     if isinstance(message, ChatMessageAssistant) and message.tool_calls:
         plain["tool_calls"] = [
@@ -207,7 +207,7 @@ def _plain(message: ChatMessage) -> dict[str, object]:
 
 
 def _schema(tool: ToolInfo) -> dict[str, object]:
-    """A tool as chat templates and OpenAI-compatible servers take it."""
+    """A tool as chat templates and OpenAI-compatible servers expect it."""
     parameters = {
         "type": "object",
         "properties": {name: one.model_dump(exclude_none=True) for name, one in tool.parameters.properties.items()},

@@ -15,22 +15,23 @@ from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.play.rollouts import Dinner
 
 MAX_TOKENS = 256
-"""The most tokens of a reply."""
+"""The token limit of a reply."""
 _Turn = tuple[int, int, View]
-"""A game's place, a seat, and what the seat sees."""
+"""A game's index, a seat, and the seat's view."""
 
 
 def host_of(folders: Sequence[str]) -> Host:
-    """Who plays games in which some players are checkpoints.
+    """Plays games in which some players are checkpoints.
 
-    A checkpoint samples at temperature 1, keyed by game, seat and round, and remembers nothing. All that wait for one
-    checkpoint are computed together.
+    A checkpoint samples at temperature 1, keyed by game, seat and round, and remembers nothing. All turns that wait for
+    one checkpoint are computed together.
 
     Args:
-        folders: The folders of the checkpoints, by which seatings name them; every other name is a scripted player's.
+        folders: The folders of the checkpoints, which are their names in seatings; every other name is a scripted
+            player's.
 
     Raises:
-        BadInput: A folder holds no model, in a sentence.
+        BadInput: A folder holds no model.
     """
     dinners = {folder: _dinner(folder) for folder in folders}
 
@@ -65,7 +66,7 @@ def _dinner(folder: str) -> Dinner:
 
 
 def _asked(dinner: Dinner, planned: Sequence[Seated], turns: Sequence[_Turn]) -> list[Reading]:
-    """What a checkpoint decides in some turns."""
+    """A checkpoint's decisions in some turns."""
     if not turns:
         return []
     ids = dinner.prompts([(planned[place].rules, view) for place, _, view in turns])

@@ -1,11 +1,11 @@
-"""What Inspect finds as `dining/`: a scripted player by its name, or a trained checkpoint as `dining/checkpoint`."""
+"""Inspect's provider `dining/`: a scripted player by name, or a trained checkpoint as `dining/checkpoint`."""
 
 from inspect_ai.model import GenerateConfig, ModelAPI, modelapi
 
 from inspect_dining.providers.scripted import ScriptedAPI
 
 CHECKPOINT = "checkpoint"
-"""The name of the provider's one model that is not scripted."""
+"""The name of the provider's only model that is not scripted."""
 _PLAIN = GenerateConfig()
 
 
@@ -16,7 +16,7 @@ def _seat(
     config: GenerateConfig = _PLAIN,
     **model_args: object,
 ) -> ModelAPI:
-    """Whoever answers to a name: a trained checkpoint, or a scripted player."""
+    """Creates the model of a name: a trained checkpoint, or a scripted player."""
     if model_name == CHECKPOINT:
         from inspect_dining.providers.checkpoint import checkpoint_api
 
@@ -26,5 +26,5 @@ def _seat(
 
 @modelapi(name="dining")
 def dining() -> type[ModelAPI]:
-    """The provider that Inspect finds as `dining/`."""
+    """Registers the provider `dining/` with Inspect."""
     return _seat  # type: ignore[return-value]  # Inspect calls what it gets here; the name decides which class answers

@@ -1,4 +1,4 @@
-"""The model provider `dining/`: scripted players that read the very prompt a language model gets.
+"""The model provider `dining/`: scripted players that read the same prompt as a language model.
 
 `--model dining/odd_even` plays a whole table, `--model-role seat_1=dining/hog` a single seat. A scripted player parses
 the latest observation and calls one of the six tools; in DPBench's game it names one of the four actions in text. It
@@ -29,7 +29,7 @@ _PLAIN = GenerateConfig()
 
 
 class ScriptedAPI(ModelAPI):
-    """A scripted player behind Inspect's model interface. Its usage counts one token a message and one a reply."""
+    """A scripted player behind Inspect's model interface. Its usage counts one token per message and one per reply."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class ScriptedAPI(ModelAPI):
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
         if model_args:
-            raise BadInput(f"dining/{model_name} takes no model arguments, and {', '.join(model_args)} was given.")
+            raise BadInput(f"dining/{model_name} takes no model arguments, but {', '.join(model_args)} was given.")
         try:
             self.player = scripted(model_name)
         except ValueError as error:
@@ -50,7 +50,7 @@ class ScriptedAPI(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Answers the latest observation with one tool call or with none, and where a message is wanted with that."""
+        """Answers the latest observation with one tool call or none or, if a message is wanted, with the message."""
         message = next((m for m in reversed(input) if isinstance(m, ChatMessageUser)), None)
         if message is None:
             raise ValueError(f"dining/{self.player.name} got no observation to answer.")
@@ -65,7 +65,7 @@ class ScriptedAPI(ModelAPI):
         return output
 
     def _answer(self, text: str, seed: int, epoch: int, seat: object) -> ModelOutput:
-        """The call with which it answers an observation of the dining philosophers, or none, or its message."""
+        """The answer to an observation of the dining philosophers: a call, no call, or a message."""
         view = parse(text)
         coin = Coin(seed, epoch, view.round, int(str(view.seat or 0 if seat is None else seat)))
         if view.talk is not None and view.talk.number:
@@ -77,11 +77,11 @@ class ScriptedAPI(ModelAPI):
         return ModelOutput.for_tool_call(f"dining/{self.player.name}", action.value, {}, content="")
 
     def _dpbench(self, text: str, seed: int, epoch: int, number: int) -> ModelOutput:
-        """The text with which it answers an observation of DPBench's game."""
+        """The text of the answer to an observation of DPBench's game."""
         seen = parse_dpbench(text)
         coin = Coin("dpbench", seed, epoch, number, seen.seat)
         return ModelOutput.from_content(f"dining/{self.player.name}", answer(self.player.name, seen, coin))
 
     def max_connections(self) -> int:
-        """A scripted player answers at once; it need never wait for a connection."""
+        """The number of connections is not limited, since a scripted player answers at once."""
         return 1000

@@ -1,1 +1,1 @@
-"""Comparing players on equal games: rows, contrasts and their families."""
+"""Comparing players on the same games: rows, contrasts and their families."""

@@ -1,8 +1,8 @@
-"""Comparing models on equal games: a table for each n, the ladder beside it, and contrasts between the models.
+"""Comparing models on the same games: one table per n with the ladder, and contrasts between the models.
 
 The unit is the game, however often its epochs repeat it. Within a table all runs share rules, prompt, hint, memory,
-version and reward; runs that do not are refused, or kept apart on request. One outcome is primary. Its contrasts, of
-all pairs and sizes, are one family under Holm; those of all other outcomes are another.
+version and reward; other runs are refused, or kept apart on request. One outcome is primary. Its contrasts, over all
+pairs and sizes, are one family under Holm; those of all other outcomes are another.
 """
 
 from collections import Counter
@@ -23,12 +23,12 @@ from inspect_dining.statistics import holm
 from inspect_dining.table.rules import Rules
 
 LADDER_EPISODES = 100
-"""How many games each scripted player of the ladder plays."""
+"""The number of games that each scripted player of the ladder plays."""
 FEW = 10
-"""With fewer distinct records than this, or at most half of them distinct, a warning."""
+"""A warning is given below this number of distinct records, or if at most half of them are distinct."""
 
 Place = tuple[int, Setup, Player]
-"""Where an episode is counted: a table size under one set-up, and a player."""
+"""The key under which an episode is counted: a table size under one set-up, and a player."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Section:
     Attributes:
         n: The number of seats.
         rules: The rules.
-        setup: What all its runs share, as pairs of name and value.
+        setup: The properties that all its runs share, as pairs of name and value.
         rows: The models.
         ladder: The scripted players under the same rules, the best first.
         contrasts: The contrasts between the models, the primary outcome first.
-        matrix: Cross-play of the models, where any of them sat at one table; else None.
+        matrix: Cross-play of the models, if any of them shared a table; else None.
     """
 
     n: int
@@ -61,7 +61,7 @@ class Comparison:
     Attributes:
         primary: The primary outcome.
         sections: The tables, by n.
-        notes: Sentences on what was left out, is unscored or is too alike.
+        notes: Sentences on what was left out, unscored or too similar.
     """
 
     primary: str
@@ -81,15 +81,15 @@ def compare(
     """Compares the models of some logs.
 
     Args:
-        collection: What `records.read` gave.
+        collection: The result of `collection.read`.
         primary: The primary outcome.
-        separate: Whether runs of unequal set-up are kept apart; else they are refused.
-        shaping: A shaping for `reward` of all runs; their own where None.
-        baseline: A label, or the unique part of one: contrasts are then only against that model.
-        ladder_episodes: Games of each scripted player; 0 for no ladder.
+        separate: Whether runs with different set-ups are kept apart; else they are refused.
+        shaping: A shaping for the `reward` of all runs; None for their own.
+        baseline: A label, or a unique part of one, to which contrasts are restricted.
+        ladder_episodes: Games per scripted player; 0 for no ladder.
 
     Raises:
-        BadInput: An unknown outcome or baseline, or runs of unequal set-up, in a sentence.
+        BadInput: The outcome or baseline is unknown, or runs have different set-ups.
     """
     if primary not in SCORES:
         raise BadInput(f"There is no outcome {primary!r}; accepted: {', '.join(SCORES)}.")
@@ -126,7 +126,7 @@ def compare(
 
 
 def _matrix(rows: Sequence[Row]) -> Matrix | None:
-    """Cross-play of the models of a section, or None where no two of them sat at one table."""
+    """Cross-play of the models of a section, or None if no two of them shared a table."""
     played = [PlayedGame(e.sample, e.seating, e.terms) for row in rows for e in row.episodes if e.seating]
     if all(len(set(one.seating)) < 2 for one in played):
         return None
@@ -135,7 +135,7 @@ def _matrix(rows: Sequence[Row]) -> Matrix | None:
 
 @dataclass
 class _Group:
-    """The episodes of one player at one size under one set-up, with the planned ones that left no trace."""
+    """The episodes of one player at one size under one set-up, with the number of planned ones that left no trace."""
 
     run: Run
     rules: Rules
@@ -184,8 +184,8 @@ def _refuse_unequal(groups: Mapping[Place, _Group]) -> None:
             for name in unlike
         )
         raise BadInput(
-            f"At n = {n} these runs are no equal games: {told}. Compare runs of one set-up, or keep them apart with "
-            "--separate" + (" (or score all by one --shaping)." if "reward" in unlike else ".")
+            f"At n = {n} these runs are not the same games: {told}. Compare runs of one set-up, or keep them apart "
+            "with --separate" + (" (or score all by one --shaping)." if "reward" in unlike else ".")
         )
 
 
@@ -194,7 +194,7 @@ def _need(primary: str, rows: Sequence[Row], n: int) -> None:
     if without:
         raise BadInput(
             f"The primary outcome {primary} cannot be computed for {', '.join(without)} at n = {n}: name a --shaping "
-            "to score every run alike, or another --primary."
+            "to score every run the same way, or another --primary."
         )
 
 
@@ -207,7 +207,7 @@ def _name(shaping: Shaping | None) -> str:
 
 
 def labels_of(players: Sequence[Player]) -> dict[Player, str]:
-    """The shortest names that tell some players apart: the model, seats of their own, and settings that differ."""
+    """The shortest names that distinguish the players: the model, models of single seats, and settings that differ."""
     parts = {
         player: (player.model + "".join(f" + {role} {name}" for role, name in player.roles), dict(player.settings))
         for player in players
@@ -246,7 +246,7 @@ def _contrasts(rows: Sequence[Row], primary: str, base: str | None, reward_is_pr
 
 
 def _adjusted(sections: Sequence[Section]) -> list[Section]:
-    """The sections with Holm's adjustment: the primary outcome's contrasts are one family, all others another."""
+    """Applies Holm's adjustment to the sections: the primary outcome's contrasts are one family, all others another."""
     everything = [contrast for section in sections for contrast in section.contrasts]
     adjusted: dict[int, float | None] = {}
     for family in (True, False):
@@ -260,7 +260,7 @@ def _adjusted(sections: Sequence[Section]) -> list[Section]:
 
 
 def _untested(contrasts: Sequence[Contrast]) -> list[str]:
-    """Which contrasts have no test that would hold, and why."""
+    """Notes on contrasts without a valid test, with the reason."""
     found: dict[str, dict[str, None]] = {}
     for one in contrasts:
         if one.why:

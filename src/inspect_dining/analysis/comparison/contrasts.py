@@ -1,7 +1,7 @@
-"""Contrasts between two models at one table size, paired by game where they played the same games.
+"""Contrasts between two models at one table size, paired by game if they played the same games.
 
-Each game counts once, with the mean of its epochs. Where two models share most of their games, differences are taken
-game by game: what a game's ties do to both then cancels. Otherwise their games are independent.
+Each game counts once, with the mean of its epochs. If two models share most of their games, differences are taken
+game by game: the effect of a game's ties on both then cancels. Otherwise their games are independent.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -31,9 +31,9 @@ from inspect_dining.statistics import (
 )
 
 LOPSIDED = 1.5
-"""Welch's test is not made where one group has more than so many times the games of the other..."""
+"""Welch's test is not used if one group has more than this many times the games of the other..."""
 ENOUGH = 100
-"""...and the other has fewer than this: with skewed scores its error rate then rises to three times the nominal."""
+"""...and the other has fewer than this: with skewed scores, its error rate then rises to three times the nominal."""
 
 Games = Mapping[Hashable, float]
 
@@ -47,16 +47,16 @@ class Contrast:
         second: The second.
         outcome: The score.
         primary: Whether it is the primary outcome.
-        pairs: In how many games the two are paired; 0 where they played different games.
-        difference: Mean of the second minus mean of the first, over the pairs if paired; None where one has no episode.
-        interval: Its interval: Newcombe's for shares, else that of the t-test; None where none holds.
-        means: The t-test (Welch's or paired) with Hedges' g, or None where it is undefined or does not hold.
-        exact: The exact test (Boschloo's, Fisher's, McNemar's), for shares of games that are played once.
-        p: The p-value that counts: of the exact test for shares, else of the t-test.
-        p_holm: The same under Holm in its family.
-        detectable: The nearest differences, below and above, that these numbers of games find with 80% power.
-        unpaired_p: The p-value that different games would have given, where the two are paired.
-        why: Why there is no test, in a few words; empty where there is one.
+        pairs: The number of games by which the two are paired; 0 if they played different games.
+        difference: Mean of the second minus mean of the first, over the pairs if paired; None if one has no episode.
+        interval: Its interval: Newcombe's for shares, else that of the t-test; None if none is valid.
+        means: The t-test (Welch's or paired) with Hedges' g, or None if it is undefined or not valid.
+        exact: The exact test (Boschloo's, Fisher's, McNemar's), for shares of games that were played once.
+        p: The p-value reported: of the exact test for shares, else of the t-test.
+        p_holm: The same, adjusted by Holm within its family.
+        detectable: The nearest differences, below and above, that these numbers of games detect with 80% power.
+        unpaired_p: The p-value of the unpaired test, if the two are paired.
+        why: Why there is no test, in a few words; empty if there is one.
     """
 
     first: Row
@@ -76,7 +76,7 @@ class Contrast:
 
 
 def shared_games(first: Row, second: Row) -> list[Hashable]:
-    """The games that both played, if these are at least half of the games of either; else none."""
+    """The games that both played, if these are at least half of each one's games; else none."""
     one, other = dict.fromkeys(first.summary.games), dict.fromkeys(second.summary.games)
     shared = [game for game in one if game in other]
     return shared if shared and 2 * len(shared) >= max(len(one), len(other)) else []
@@ -129,11 +129,11 @@ def compare_rows(first: Row, second: Row, outcome: str, primary: bool) -> Contra
 
 
 def compare_means(first: Sequence[float], second: Sequence[float], *, paired_games: bool) -> tuple[Means | None, str]:
-    """The t-test of two groups of games, or the reason why it is not made.
+    """The t-test of two groups of games, or the reason why it is not valid.
 
     Args:
         first: A number for each game of the first group.
-        second: The same of the second; of the same games in the same order if paired.
+        second: The same for the second group; if paired, of the same games in the same order.
         paired_games: Whether the games are the same.
     """
     test = paired(first, second) if paired_games else welch(first, second)
@@ -142,7 +142,7 @@ def compare_means(first: Sequence[float], second: Sequence[float], *, paired_gam
 
 
 def _refusal(first: Sequence[float], second: Sequence[float], same: bool) -> str:
-    """Why a t-test would not hold on these games; empty where it does."""
+    """Why a t-test is not valid on these games; empty if it is."""
     fewer, more = sorted((len(first), len(second)))
     if fewer < FEWEST:
         return f"{fewer} of {FEWEST} games"
@@ -158,7 +158,7 @@ def _refusal(first: Sequence[float], second: Sequence[float], same: bool) -> str
 def _shares(
     first: Sequence[float], second: Sequence[float], same: bool
 ) -> tuple[Exact | None, Interval | None, tuple[float | None, float | None], float | None]:
-    """The exact test of two shares, its interval, what it can find, and for pairs the test of different games."""
+    """The exact test of two shares, its interval, the detectable differences, and for pairs the unpaired test."""
     hits1, total1, hits2, total2 = round(sum(first)), len(first), round(sum(second)), len(second)
     alone = exact_test(hits1, total1, hits2, total2)
     if not same:

@@ -1,4 +1,4 @@
-"""DPBench's published results and games of ours in one table: as reported, and as scored again.
+"""DPBench's published results and our own games in one table, as reported and as rescored.
 
 A cell is one model under one condition. Cells are never pooled, whatever their versions or sizes.
 """
@@ -15,7 +15,7 @@ from inspect_dining.errors import BadInput
 from inspect_dining.statistics import Estimate, Interval, estimate, exact_test, holm, newcombe, share_interval
 
 OURS = "inspect_dining"
-"""The version of a cell that this package played."""
+"""The version name of cells played by this package."""
 RECORD = "inspect_dining:dpbench"
 """The key of the record in a sample's store."""
 _UNREAD = {"events", "events_data", "messages", "attachments", "output", "timelines", "choices", "sandbox"}
@@ -27,9 +27,9 @@ class Metric:
 
     Attributes:
         name: Its name.
-        value: Takes one scoring of an episode; None where it does not apply. Consistency is pooled, and has none.
+        value: Takes one scoring of an episode; returns None if it does not apply. Consistency is pooled and has none.
         column: Its column in dpbench's tables of cells.
-        most: The most that it can be.
+        most: The largest possible value.
     """
 
     name: str
@@ -51,15 +51,15 @@ METRICS = (
 
 @dataclass(frozen=True, slots=True)
 class CellSummary:
-    """What a cell comes to.
+    """The results of a cell.
 
     Attributes:
         cell: The cell.
-        episodes: How many episodes it stands on.
+        episodes: The number of its episodes.
         reported: Each metric as dpbench reports it.
-        corrected: Each as it is scored again.
-        proven: Whether the file says enough for that.
-        phantoms: Episodes in which a philosopher counted a fork as held that was not; None where no states are known.
+        corrected: Each metric as rescored.
+        proven: Whether the file holds enough for that.
+        phantoms: Episodes in which a philosopher counted a fork as held that was not; None if no states are known.
     """
 
     cell: Cell
@@ -94,16 +94,16 @@ class CellContrast:
 
 
 def cells(paths: Sequence[str], notes: list[str]) -> list[Cell]:
-    """The cells of some files of dpbench's, Inspect logs of `inspect_dining/dpbench`, or folders of either.
+    """Reads the cells of dpbench's own files, Inspect logs of `inspect_dining/dpbench`, or folders of either.
 
-    Of a log and a table of the same episodes only the log counts, since it can prove more.
+    If a log and a table hold the same episodes, only the log counts, since it holds more.
 
     Args:
         paths: Files and folders.
-        notes: Takes a sentence for everything that was left out.
+        notes: Collects a sentence for everything that was left out.
 
     Raises:
-        BadInput: A path does not exist or is of no known kind, or there is nothing to read.
+        BadInput: A path does not exist or has no known kind, or there is nothing to read.
     """
     cells: list[Cell] = []
     for given in paths:
@@ -123,7 +123,7 @@ def cells(paths: Sequence[str], notes: list[str]) -> list[Cell]:
 
 
 def _repeats(cell: Cell, all_cells: Sequence[Cell]) -> bool:
-    """Whether a cell of a table holds what a log holds as well."""
+    """Whether a cell of a table has the same episodes as one of a log."""
     own = [episode.reported.meals for episode in cell.episodes]
     return cell.source.endswith(".csv") and any(
         other.source.endswith(".jsonl")
@@ -172,7 +172,7 @@ def _played(path: Path, notes: list[str]) -> list[Cell]:
 
 
 def summary(cell: Cell) -> CellSummary:
-    """What a cell comes to, with 95% intervals where they hold: none for consistency, which is pooled."""
+    """The results of a cell, with 95% intervals if they are valid; none for consistency, which is pooled."""
     if cell.row:
         return _row_summary(cell)
     known = [episode.phantoms for episode in cell.episodes if episode.phantoms is not None]
@@ -197,7 +197,7 @@ def _estimate(metric: Metric, episodes: Iterable[Episode], again: bool) -> Estim
 
 
 def _row_summary(cell: Cell) -> CellSummary:
-    """The numbers of a row of a table, as they are written there."""
+    """The numbers of a row of a table, as written there."""
     episodes = _number(cell.row.get("episodes"))
     count = int(episodes) if episodes is not None and 0 < episodes < 1e6 else 0
     reported = {metric.name: Estimate(_number(cell.row.get(metric.column)), None, count) for metric in METRICS}

@@ -1,4 +1,4 @@
-"""What the episodes of one model at one table size come to: one row of the comparison."""
+"""Summaries of one model's episodes at one table size: the rows of a comparison."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -14,18 +14,18 @@ from inspect_dining.table.moves import LOST, READINGS, Action, Kind
 from inspect_dining.table.rules import Rules
 
 SURVIVAL_ROUNDS = (5, 12)
-"""The rounds by which survival is told, besides the horizon."""
+"""The rounds at which survival is reported, in addition to the horizon."""
 
 _LONGEST = 80
-"""Letters of a reason that are shown."""
+"""The maximum characters of a reason that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts(Account):
-    """What became of the planned episodes: how many are scored, cut, errored and not played.
+    """The fate of the planned episodes: how many are scored, cut, errored and not played.
 
     Attributes:
-        distinct: How many of the scored ones differ in what happened, and not only in their seed.
+        distinct: How many of the scored ones differ in more than their seed.
     """
 
     distinct: int
@@ -33,13 +33,13 @@ class Counts(Account):
 
 @dataclass(frozen=True, slots=True)
 class FirstRound:
-    """How often all seats lock the table in the first round, against seats that choose independently.
+    """How often all seats lock the table in the first round, compared with seats that choose independently.
 
     Attributes:
         locked: Share of episodes in which every seat held one fork after round 1.
         left: Share of all first turns that picked up left.
         right: Share of all first turns that picked up right.
-        independent: What independent seats with these shares would give: left^n + right^n.
+        independent: The expected value for independent seats with these shares: left^n + right^n.
     """
 
     locked: Estimate
@@ -50,14 +50,14 @@ class FirstRound:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the scored episodes took.
+    """The tokens and cost of the scored episodes.
 
     Attributes:
         tokens: Tokens of all model calls.
-        tokens_per_meal: Tokens by meals, or None where nobody ate.
-        cost: What they cost, or None where the log does not say for every call.
-        cost_per_meal: Cost by meals, or None where either is not known.
-        tokens_by_seat: For each seat its tokens.
+        tokens_per_meal: Tokens per meal, or None if nobody ate.
+        cost: Their cost, or None if the log does not give it for every call.
+        cost_per_meal: Cost per meal, or None if either is not known.
+        tokens_by_seat: The tokens of each seat.
     """
 
     tokens: int
@@ -69,18 +69,18 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What some scored episodes come to.
+    """The summary of some scored episodes.
 
     Attributes:
-        estimates: The mean and interval of every score by name; `reward` is missing where its shaping is not known.
-        values: For each score the value of every episode.
-        games: For each episode its game, which its epochs share.
-        survival: For rounds 5, 12 and T the share of episodes not deadlocked by then.
+        estimates: The mean and interval of every score by name; `reward` is missing if its shaping is not known.
+        values: For each score, the value of every episode.
+        games: The game of each episode, which its epochs share.
+        survival: For rounds 5, 12 and T, the share of episodes not deadlocked by then.
         curve: The share of episodes not deadlocked after round 0, 1, ..., T.
         lost: Turns lost, by kind.
         turns: Turns taken.
         meals: Meals of all episodes.
-        seats: For each seat its mean meals and interval.
+        seats: For each seat, its mean meals and interval.
     """
 
     estimates: Mapping[str, Estimate]
@@ -96,12 +96,12 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class BesideFaults:
-    """How the seats without a fault fared, over the episodes in which that can be said.
+    """The results of the seats without a fault, over the episodes in which they are defined.
 
     Attributes:
         scores: The mean and interval of every score of `FAULT_SCORES`.
-        starved: For each distance from the nearest faulty seat, from 1 on, the share of seats that ate nothing after
-            the fault began, with its interval over episodes.
+        starved: For each distance from the nearest faulty seat, starting at 1, the share of seats that ate nothing
+            after the fault began, with its interval over episodes.
     """
 
     scores: Mapping[str, Estimate]
@@ -109,7 +109,7 @@ class BesideFaults:
 
 
 def beside_faults(played: Sequence[Terms]) -> BesideFaults | None:
-    """How the seats without a fault fared in some episodes, or None where none has faults."""
+    """The results of the seats without a fault in some episodes, or None if none has faults."""
     found = [episode.survivors for episode in played if episode.survivors is not None]
     if not found:
         return None
@@ -131,17 +131,17 @@ class Row:
     """One model, or one scripted player of the ladder, at one table size.
 
     Attributes:
-        letter: Its short name, by which contrasts call it; empty for the ladder.
+        letter: Its short name, used in contrasts; empty for the ladder.
         label: Its name.
-        counts: What became of its planned episodes; None for the ladder.
-        summary: What the scored ones come to.
+        counts: The fate of its planned episodes; None for the ladder.
+        summary: The summary of the scored ones.
         player: What was evaluated; None for the ladder.
         first: Its first rounds; None for the ladder, or without a scored episode.
         spent: Tokens and cost; None for the ladder.
-        seated: For each seat who sits there, where a seat has a model of its own; else empty.
+        seated: The model of each seat, if some seat has its own model; else empty.
         episodes: Its scored episodes; empty for the ladder.
         unscored: Why the others are not scored, such as `cut: token limit`, and how often.
-        beside_faults: How the seats without a fault fared, where the rules have faults; else None.
+        beside_faults: The results of the seats without a fault, if the rules have faults; else None.
     """
 
     letter: str
@@ -168,8 +168,8 @@ def summarise(
     Args:
         rules: The rules, the same for all.
         played: The terms of each episode.
-        values: For each score the value of every episode.
-        games: For each episode its game; each is a game of its own where None.
+        values: For each score, the value of every episode.
+        games: The game of each episode; if None, each episode is a separate game.
     """
     keys = range(len(played)) if games is None else games
     ate = [episode.eaten > 0 for episode in played]
@@ -223,8 +223,8 @@ def model_row(
         label: Its name.
         player: What was evaluated.
         rules: The rules of all its episodes.
-        episodes: Those that left a trace.
-        missing: How many planned ones did not.
+        episodes: The episodes that left a trace.
+        missing: The number of planned episodes that did not.
         shaping: The shaping of `reward`, or None for the run's own.
     """
     scored = [episode for episode in episodes if episode.status is Status.SCORED]
@@ -259,12 +259,12 @@ def model_row(
 
 
 def ladder_rows(rules: Rules, shaping: Shaping | None, episodes: int) -> list[Row]:
-    """What every scripted player scores under some rules, the highest mean efficiency first.
+    """The scores of every scripted player under some rules, the highest mean efficiency first.
 
     Args:
         rules: The rules.
-        shaping: The shaping of `reward`, or None where it is not known.
-        episodes: Games of each player; none are played for 0.
+        shaping: The shaping of `reward`, or None if it is not known.
+        episodes: Games per player; 0 plays none.
     """
     rows = []
     for player in players_on(rules) if episodes else ():

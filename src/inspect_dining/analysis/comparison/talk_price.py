@@ -1,8 +1,8 @@
-"""The price of talk: what messages cost, what they gain beside silent play, and whether seats do what they announce.
+"""The price of talk: the cost of messages, their gain over silent play, and whether seats do what they announce.
 
-Runs of one player that differ in talk alone are arms of one comparison: silent play, talk, and the placebo, which
-separates talking from being prompted longer. Calls are those that the games took, counted from the records; tokens are
-the provider's, those of the other game of a placebo included.
+Runs of one player that differ only in talk are arms of one comparison: silent play, talk, and the placebo, which
+separates talking from merely having a longer prompt. Calls are those that the games took, counted from the records;
+tokens are the provider's, including those of a placebo's other game.
 """
 
 from collections import defaultdict
@@ -28,17 +28,17 @@ class Arm:
         player: The player's label.
         n: Seats.
         prompt: The name of the prompt.
-        talk: Messages of a seat in a round.
+        talk: Messages per seat and round.
         control: `none`, or `shuffled` for the placebo.
-        games: Games that ended.
-        meals: Mean meals of a game.
-        calls: Mean model calls of a game.
-        tokens: Mean tokens of a game.
-        meals_per_1000_calls: The meals that an equal budget of calls buys.
-        calls_gained: Calls more than in silent play for each meal more; None without silent play or without a gain.
-        tokens_gained: Tokens more for each meal more, likewise.
+        games: The number of finished games.
+        meals: Mean meals per game.
+        calls: Mean model calls per game.
+        tokens: Mean tokens per game.
+        meals_per_1000_calls: The meals obtained per 1,000 calls.
+        calls_gained: Additional calls per additional meal, relative to silent play; None without silent play or a gain.
+        tokens_gained: Additional tokens per additional meal, likewise.
         announcements: Last messages before an action that announce one in the scripted form.
-        kept: How many of them were followed by the action announced.
+        kept: How many of them were followed by the announced action.
     """
 
     player: str
@@ -78,13 +78,13 @@ def price_of_talk(collection: Collection) -> list[Arm]:
     """The arms of every player and size: silent play first, then by messages, each with its placebo.
 
     Args:
-        collection: What the logs hold; games that did not end are left out.
+        collection: The contents of the logs; games that did not end are left out.
     """
     groups: dict[tuple[object, ...], dict[tuple[int, str], list[Episode]]] = defaultdict(lambda: defaultdict(list))
     for episode in collection.episodes:
         if episode.status is Status.SCORED and episode.record is not None:
             rules = episode.record.rules
-            # talk is told of in the prompt, whose hash it changes
+            # the prompt mentions talk, which changes its hash
             told = (*_TALK, "prompt", "sent")
             setup = tuple(pair for pair in episode.run.equal_games(rules) if pair[0] not in told)
             groups[episode.run.player, rules.n, episode.run.prompt, setup][rules.talk, rules.talk_control].append(

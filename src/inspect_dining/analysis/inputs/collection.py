@@ -1,10 +1,10 @@
-"""From Inspect's logs to episodes: records with what identifies them.
+"""From Inspect's logs to episodes: records with their identity.
 
     for episode in records("logs"):
         print(episode.run.player.model, episode.n, episode.sample, episode.epoch, episode.status)
 
-Scores come from the record alone. What a log says of its scores is only compared with that, and every difference is a
-note, as is everything that was left out.
+Scores come from the record alone. The scores in a log are only compared with them, and every difference is reported as
+a note, as is everything that was left out.
 """
 
 import re
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 __all__ = ["RECORD", "Collection", "games", "read", "records"]
 
 UNREAD = {"events", "events_data", "messages", "attachments", "output", "timelines", "choices", "sandbox"}
-"""The fields of a sample that are not needed here, and make up nearly all of it."""
+"""The fields of a sample that are not needed here, which make up nearly all of its size."""
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}|\b[0-9a-f]{9,}\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What some logs hold.
+    """The contents of some logs.
 
     Attributes:
         runs: The runs, in the order in which their logs were given.
@@ -50,10 +50,10 @@ class Collection:
 
 
 def records(logs: "str | Path | EvalLog") -> tuple[Episode, ...]:
-    """The episodes of a log file, a folder of logs, or a log in memory, each with its record and what identifies it.
+    """The episodes of a log file, a folder of logs, or a log in memory, each with its record and its identity.
 
     Raises:
-        BadInput: There is no dinner in them, in a sentence.
+        BadInput: There is no dinner in them.
     """
     return read([logs]).episodes
 
@@ -61,14 +61,14 @@ def records(logs: "str | Path | EvalLog") -> tuple[Episode, ...]:
 def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] | None = None) -> Collection:
     """Reads logs.
 
-    Of several logs of one run - its retries, a copy that was scored again - only the latest counts.
+    Of several logs of one run (retries, or a rescored copy), only the latest counts.
 
     Args:
         logs: Log files, folders, or logs in memory.
         on_sample: Called after every sample that was read.
 
     Raises:
-        BadInput: A path does not exist, or there is no dinner in any of them, in a sentence.
+        BadInput: A path does not exist, or there is no dinner in any of them.
     """
     from inspect_dining.analysis.inputs.log_files import Unread, find, head, one_with_events, samples
 
@@ -114,7 +114,7 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
             )
             continue
         if repeated:
-            notes.append(f"{repeated} samples of {_short(place)} come twice; the first counts.")
+            notes.append(f"{repeated} samples of {_short(place)} occur twice; the first counts.")
         if strangers:
             notes.append(f"{strangers} samples of {_short(place)} hold no dinner and were left out.")
         if log.status == "started":
@@ -135,9 +135,9 @@ def read(logs: "Sequence[str | Path | EvalLog]", on_sample: Callable[[], None] |
 
 
 def _comparable(runs: Sequence[Run]) -> dict[int, Run]:
-    """Runs by their `id`: what was said to models tells runs apart where it is known of all of them.
+    """Runs by their `id`; what was sent to models distinguishes runs if it is known for all of them.
 
-    The words of our own philosophers belong to the game; those of somebody's own are part of the player.
+    The prompts of our own philosophers belong to the game; those of a custom philosopher are part of the player.
     """
     known = all(run.words for run in runs)
     found = {}
@@ -151,15 +151,15 @@ def _comparable(runs: Sequence[Run]) -> dict[int, Run]:
 
 
 def games(log: "str | Path | EvalLog", sample: str | None = None, epoch: int | None = None) -> Iterator[Episode]:
-    """The games of a log that have a record, one by one, without reading more than is asked for.
+    """The games of a log that have a record, one by one, without reading more than needed.
 
     Args:
         log: A log file, a folder of logs, or a log in memory.
-        sample: A sample id; all samples where None.
-        epoch: An epoch; all epochs where None.
+        sample: A sample id; None for all samples.
+        epoch: An epoch; None for all epochs.
 
     Raises:
-        BadInput: There is no such game, in a sentence.
+        BadInput: There is no such game.
     """
     from inspect_dining.analysis.inputs.log_files import Unread, find, head, samples
 
@@ -202,7 +202,7 @@ def _short(place: str) -> str:
 
 
 def _episode(run: Run, sample: "EvalSample") -> Episode | None:
-    """The episode of a sample, or None where the sample is no dinner."""
+    """The episode of a sample, or None if the sample is not a dinner."""
     data = stored(sample)
     record, reason = None, ""
     try:
@@ -214,7 +214,7 @@ def _episode(run: Run, sample: "EvalSample") -> Episode | None:
     if rules is None:
         return None
     if record is not None and size_of(name) not in (None, rules.n):
-        record, reason = None, f"its record is of a table of {rules.n}, and its id is of one of {size_of(name)}"
+        record, reason = None, f"its record is for a table of {rules.n}, but its id is for one of {size_of(name)}"
         rules = replace(rules, n=size_of(name) or rules.n)
     cancelled = sample.error is not None and sample.error.message.startswith("CancelledError")
     if record is None or sample.invalidation is not None or (sample.error is not None and not cancelled):
@@ -235,7 +235,7 @@ def _episode(run: Run, sample: "EvalSample") -> Episode | None:
     }
     usage = _usage(sample, rules.n)
     if ("failures", "crash") in run.setup:
-        # a seat that crashed unplanned joins the record's rules; games are equal by what was planned
+        # an unplanned crash is added to the record's rules, but games are compared by what was planned
         rules = _stated(sample.metadata.get("rules")) or rules
     seats = sample.metadata.get("seating")
     names = seats if isinstance(seats, list) and len(seats) == rules.n else [f"seat_{i}" for i in range(rules.n)]
@@ -252,7 +252,7 @@ def _episode(run: Run, sample: "EvalSample") -> Episode | None:
 
 
 def _unread(run: Run, sample: "Unread") -> Episode | None:
-    """The episode of a sample that is there and cannot be read, or None where its rules are not known."""
+    """The episode of an unreadable sample, or None if its rules are not known."""
     rules = run.rules.get(size_of(sample.id) or 0)
     if rules is None:
         return None
@@ -262,13 +262,13 @@ def _unread(run: Run, sample: "Unread") -> Episode | None:
 
 
 def _clean(reason: str) -> str:
-    """A reason without addresses of memory, so that equal reasons are counted together, and in one line."""
+    """A reason on one line without memory addresses, so that equal reasons are counted together."""
     lines = reason.strip().splitlines()
     return plain(_ADDRESS.sub("...", lines[0]) if lines else "")
 
 
 def _stated(options: object) -> Rules | None:
-    """The rules that a sample's metadata state, or None where they are no rules of ours."""
+    """The rules that a sample's metadata state, or None if they are not our rules."""
     if not isinstance(options, dict):
         return None
     try:
@@ -301,5 +301,5 @@ def _oddities(episodes: Sequence[Episode], place: str) -> Iterator[str]:
     if episodes and episodes[0].run.shaping is None:
         yield (
             f"The reward {episodes[0].run.reward_name} of {_short(place)} cannot be computed here and is left out; "
-            "name a shaping to score every run alike."
+            "name a shaping to score every run the same way."
         )

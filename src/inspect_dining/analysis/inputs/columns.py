@@ -5,8 +5,8 @@
 
     frame = samples_df("logs", columns=[*EvalModel, *SampleSummary, *DiningColumns])
 
-All are computed from the record. A sample without one has none of them; a cut game has its rules and how it ended, and
-no outcome. The scores themselves are Inspect's own columns `score_*`.
+All are computed from the record. They are empty for a sample without one; a cut game has its rules and how it ended,
+but no outcome. The scores themselves are Inspect's own columns `score_*`.
 """
 
 import json
@@ -44,7 +44,7 @@ def rule(name: str, sample: Sample) -> Plain:
 
 
 def ended(sample: Sample) -> Plain:
-    """How it ended: `deadlock`, `horizon` or `cut: reason`."""
+    """How the game ended: `deadlock`, `horizon` or `cut: reason`."""
     record, _ = _found(sample)
     return None if record is None else record.ended
 
@@ -74,13 +74,13 @@ def meals_by_seat(sample: Sample) -> Plain:
 
 
 def lost(kind: str, sample: Sample) -> Plain:
-    """Turns lost of one kind."""
+    """Lost turns of one kind."""
     _, found = _found(sample)
     return None if found is None else {str(name): count for name, count in found.lost}[kind]
 
 
 def several(sample: Sample) -> Plain:
-    """Turns in which more than one call came."""
+    """Turns with more than one call."""
     _, found = _found(sample)
     return None if found is None else found.several
 
@@ -107,4 +107,4 @@ DiningColumns = [
     SampleColumn("dining_several", path=several, full=True),
     SampleColumn("dining_tokens_by_seat", path=tokens_by_seat, full=True),
 ]
-"""What a record tells, as columns of `inspect_ai.analysis.samples_df`."""
+"""The data of a record, as columns of `inspect_ai.analysis.samples_df`."""

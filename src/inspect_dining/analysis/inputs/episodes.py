@@ -1,4 +1,4 @@
-"""Episodes of logs: a record each, with what identifies it and what its scores are."""
+"""Episodes of logs: each with its record, its identity and its scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,34 +15,34 @@ from inspect_dining.table.record import Record
 from inspect_dining.table.rules import NAMES, Rules
 
 Setup = tuple[tuple[str, str], ...]
-"""What two games must share to be compared, as pairs of name and value."""
+"""The properties that two games must share to be compared, as pairs of name and value."""
 
 _TOLERANCE = 6e-5
 """Scores are logged with at least four decimals."""
 
 
 class Status(StrEnum):
-    """What became of a planned episode."""
+    """The fate of a planned episode."""
 
     SCORED = "scored"
     """The game ended, by deadlock or at the horizon."""
     CUT = "cut"
-    """A limit, an overflow or a cancellation stopped the game; it is counted and never scored."""
+    """A limit, an overflow or a cancellation stopped the game; it is counted but never scored."""
     ERRORED = "errored"
-    """The provider or the program failed; it is counted and never scored."""
+    """The provider or the program failed; it is counted but never scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What became of the planned games of a run, or of one table size of it.
+    """The fate of the planned games of a run, or of one of its table sizes.
 
-    It holds for every log that planned = scored + cut + errored + not played.
+    For every log, planned = scored + cut + errored + not played.
 
     Attributes:
-        planned: How many games were to be played.
-        scored: How many ended by their rules.
-        cut: How many a limit or a cancellation stopped.
-        errored: How many failed, or cannot be believed.
+        planned: The number of planned games.
+        scored: The number that ended by their rules.
+        cut: The number stopped by a limit or a cancellation.
+        errored: The number that failed or whose records cannot be trusted.
     """
 
     planned: int
@@ -56,23 +56,23 @@ class Account:
 
     @property
     def not_played(self) -> int:
-        """How many left no trace: not played yet, or never."""
+        """The number that left no trace: not played yet, or never."""
         return self.planned - self.scored - self.cut - self.errored
 
     @staticmethod
     def of(planned: int, statuses: Sequence[Status]) -> "Account":
-        """The account of some games by what became of them."""
+        """The account of some games by their fate."""
         return Account(planned, *(statuses.count(status) for status in (Status.SCORED, Status.CUT, Status.ERRORED)))
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an episode took.
+    """The tokens and cost of an episode.
 
     Attributes:
         tokens: Tokens of all its model calls, input and output.
-        cost: What they cost, in the currency of the price file, or None where it is not known.
-        seats: For each seat its tokens.
+        cost: Their cost, in the currency of the price file, or None if it is not known.
+        seats: The tokens of each seat.
     """
 
     tokens: int = 0
@@ -82,13 +82,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """What is evaluated; the episodes of equal players may be pooled.
+    """The player under evaluation; the episodes of equal players may be pooled.
 
     Attributes:
-        model: The model of every seat that has no model of its own.
-        roles: Seats with a model of their own, as pairs of role and model.
-        settings: Model arguments and generation settings as they were sent, in pairs of name and value; of weights that
-            are known their hash, and of a philosopher of somebody's own that of its words.
+        model: The model of every seat without its own model.
+        roles: Seats with their own model, as pairs of role and model.
+        settings: Model arguments and generation settings as sent, as pairs of name and value; also the hash of the
+            weights, if known, and of the prompts of a custom philosopher.
     """
 
     model: str
@@ -98,21 +98,22 @@ class Player:
 
 @dataclass(frozen=True)
 class Run:
-    """What one log says of all its episodes.
+    """The properties that one log gives for all its episodes.
 
     Attributes:
-        log: Where it is.
+        log: The location of the log.
         player: What was evaluated.
-        setup: What two runs must share to be compared (prompt, memory, version...), as pairs of name and value.
+        setup: The properties that two runs must share to be compared (prompt, memory, version...), as pairs of name and
+            value.
         rewarding: The arguments of its shaping, those of the log's scorer `reward`.
-        sizes: For each table size how many episodes were planned.
-        rules: For each table size its rules, as far as the arguments of the task tell.
-        finished: Whether the log is complete; a log still being written, or of a run that was killed, is not.
+        sizes: For each table size, the number of planned episodes.
+        rules: For each table size, its rules, as far as the task's arguments give them.
+        finished: Whether the log is complete; a log still being written, or of a killed run, is not.
         task_id: Inspect's id of the task, which a retry keeps.
         created: When the run was started (ISO 8601).
-        models: The model of each role, with the settings of its own, and under the empty name that of the run.
+        models: The model of each role with its own settings; the empty name is the run's model.
         prompt: The name of its prompt: a strategy, or a file.
-        words: 8 hex digits that name system prompt and tools as they were sent; empty where that is not known.
+        words: 8 hex digits that name system prompt and tools as they were sent; empty if that is not known.
     """
 
     log: str
@@ -130,9 +131,9 @@ class Run:
 
     @cached_property
     def shaping(self) -> Shaping | None:
-        """The shaping of its `reward`, or None where it cannot be made here.
+        """The shaping of its `reward`, or None if it cannot be created here.
 
-        A log never names what is imported: a function of somebody's own is only known where the user names it.
+        A log never decides what is imported: a custom function is only known if the user names it.
         """
         if not is_builtin(self.rewarding.get("shaping", "paper")):
             return None
@@ -147,7 +148,7 @@ class Run:
         return plain(self.shaping.name if self.shaping else self.rewarding.get("shaping"))
 
     def equal_games(self, rules: Rules) -> Setup:
-        """What two games of equal n must share to be compared: the rules, then what their runs must share."""
+        """The properties that two games of equal n must share to be compared: the rules, then those of their runs."""
         played = [(name, str(getattr(rules, name))) for name in ("rounds", *NAMES)]
         sent = [("sent", self.words)] if self.words else []
         return (*played, *self.setup, *sent, ("reward", self.reward_name))
@@ -163,12 +164,12 @@ class Episode:
         rules: The rules of the game.
         sample: Inspect's sample id.
         epoch: Inspect's epoch.
-        status: What became of it.
-        record: Its record, or None where it failed before there was one.
+        status: The fate of the game.
+        record: Its record, or None if it failed before there was one.
         reason: Why it is not scored.
         usage: Tokens and cost.
-        logged: The scores as the log has them; they are compared with the record's and used for nothing else.
-        seating: For each seat the model that sits there, with the settings that tell it from others.
+        logged: The scores in the log, which are only compared with those of the record.
+        seating: For each seat, the model that sits there, with its distinguishing settings.
     """
 
     run: Run
@@ -188,7 +189,7 @@ class Episode:
         """The terms of a scored episode.
 
         Raises:
-            ValueError: It is not scored.
+            ValueError: The episode is not scored.
         """
         if self.status is not Status.SCORED or self.record is None:
             raise ValueError(f"Episode {self.sample} of {self.run.log} is {self.status}: {self.reason}.")
@@ -201,7 +202,7 @@ class Episode:
 
     @property
     def disagrees(self) -> str | None:
-        """In which score log and record differ, in words, or None where they agree."""
+        """The first score in which log and record differ, in words, or None if they agree."""
         ours = self.scores if self.status is Status.SCORED else {}
         for name, value in self.logged.items():
             own = ours.get(name)
@@ -218,10 +219,10 @@ def named_shaping(
     throughput: object = "seat_rounds",
     variance: object = "population",
 ) -> Shaping:
-    """The shaping that the arguments of a task, a command line or a log name.
+    """The shaping named by the arguments of a task, a command line or a log.
 
     Raises:
-        BadInput: An argument is not accepted, in a sentence.
+        BadInput: An argument is not accepted.
     """
     items = weights.split(",") if isinstance(weights, str) else weights
     if items is not None and not isinstance(items, Sequence):
@@ -229,7 +230,7 @@ def named_shaping(
     try:
         four = None if items is None else [float(item) for item in items]
         if four is not None and not all(finite(number) is not None for number in four):
-            raise ValueError(f"weights={weights!r} is not accepted: give four finite numbers of a usual size.")
+            raise ValueError(f"weights={weights!r} is not accepted: give four finite numbers of moderate size.")
         if throughput not in ("seat_rounds", "optimum") or variance not in ("population", "sample"):
             raise ValueError(
                 f"throughput={throughput!r} and variance={variance!r}: accepted are seat_rounds or optimum, and "

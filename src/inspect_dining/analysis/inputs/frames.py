@@ -1,4 +1,4 @@
-"""Games as tidy data frames: a row for each game, each seat or each turn, with the ten scores of the game."""
+"""Games as tidy data frames: one row per game, seat or turn, with the ten scores of the game."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
 
 By = Literal["game", "seat", "turn"]
-"""What a row is about."""
+"""The unit of a row."""
 Row = Mapping[str, object]
 
 
 def frame(logs: "str | Path | EvalLog | Sequence[str | Path | EvalLog]", by: By = "game") -> "pd.DataFrame":
     """A tidy data frame of the games of some logs.
 
-    Every row names its player (`model`, `roles` with a model of their own, `settings`, `prompt` by its hash) and its
-    game (`log`, `n`, `rounds`, `sample`, `epoch`), what became of it (`status`, `ended`, `played` rounds, `meals` of
-    the whole table) and its ten scores, which are missing where the game is not scored. Games without a record are rows
+    Every row names its player (`model`, `roles` with their own model, `settings`, `prompt` by its hash) and its
+    game (`log`, `n`, `rounds`, `sample`, `epoch`), its fate (`status`, `ended`, `played` rounds, `meals` of
+    the whole table) and its ten scores, which are missing if the game is not scored. Games without a record are rows
     by game only.
 
     Args:
         logs: Log files, folders of them, or logs in memory; one or several.
-        by: `game`: a row for each game, with `tokens` and, for every seat i, `meals_seat_i`, `lost_turns_seat_i` and
-            `tokens_seat_i`, which are missing where the table has no such seat. `seat`: a row for each seat of each
-            game, with `seat`, the `model` of that seat, `seat_meals`, `seat_lost_turns` and `seat_tokens`. `turn`: a
-            row for each turn, with `seat`, `round`, `reading`, `action`, `outcome`, `ate`, and `left` and `right`, the
-            forks then held.
+        by: `game`: one row per game, with `tokens` and, for every seat i, `meals_seat_i`, `lost_turns_seat_i` and
+            `tokens_seat_i`, which are missing if the table has no such seat. `seat`: one row per seat of each
+            game, with `seat`, the `model` of that seat, `seat_meals`, `seat_lost_turns` and `seat_tokens`. `turn`: one
+            row per turn, with `seat`, `round`, `reading`, `action`, `outcome`, `ate`, and `left` and `right`, the
+            forks held afterwards.
 
     Raises:
-        BadInput: `by` is none of these, or there is no dinner in the logs.
+        BadInput: `by` is not one of these, or there is no dinner in the logs.
     """
     if by not in get_args(By):
         raise BadInput(f"by={by!r} is not accepted: give game, seat or turn.")
@@ -89,7 +89,7 @@ def _seats(episode: Episode) -> Iterator[Row]:
 
 
 def _seated(episode: Episode, seat: int) -> str:
-    """The model of a seat: the run's own, or that of the role that sits there in this game."""
+    """The model of a seat: the run's own, or that of the role seated there in this game."""
     run, model = episode.run, episode.seating[seat]
     return run.player.model if model == run.models[""] else model
 

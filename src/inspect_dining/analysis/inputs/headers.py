@@ -1,4 +1,4 @@
-"""From the header of a log to the run it is of: who plays, which games are planned, under which rules and reward."""
+"""From the header of a log to its run: the players, the planned games, the rules and the reward."""
 
 import re
 from collections import Counter
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
 _GAMES = {"n", "episodes", "seed", "players"}
-"""Task arguments that say which games are played."""
+"""Task arguments that select the games."""
 _REWARD = {"shaping", "weights", "throughput", "variance"}
-"""Task arguments that say how they are rewarded."""
+"""Task arguments that define the reward."""
 _RULES = {"rounds", *NAMES}
-"""Task arguments that stand in the record's rules."""
+"""Task arguments that are part of the record's rules."""
 _CONNECTION = {"host", "port", "base_url", "api_key", "timeout", "device", "seed"}
-"""Model arguments that say where a model is or which draw of it was played, not what it is."""
+"""Model arguments that give a model's location or random draw, not its identity."""
 _MOST_EPOCHS = 1_000
 DEFAULT_PROMPT = "default"
 _STRATEGY = re.compile(r"[a-z_]{1,40}")
-"""How prompt strategies are named; files have a dot or other letters."""
+"""The form of strategy names; file names have a dot or other characters."""
 
 
 def read_run(log: "EvalLog", place: str, sample: "EvalSample | None" = None) -> Run:
-    """The run that a log is of: from its header what was planned, from a sample's events what was sent.
+    """The run of a log: the plan from its header, and the settings sent from a sample's events.
 
     Args:
-        log: The log, without its samples if need be.
-        place: Where it is.
-        sample: One of its samples with its model events; without one the header is all there is.
+        log: The log, possibly without its samples.
+        place: The location of the log.
+        sample: One of its samples with its model events; without one, only the header is used.
     """
     about, arguments = log.eval, log.eval.task_args
     epochs = min(about.config.epochs or 1, _MOST_EPOCHS)
@@ -81,7 +81,7 @@ def read_run(log: "EvalLog", place: str, sample: "EvalSample | None" = None) -> 
 
 
 def _name_prompt(name: str, hashes: object) -> str:
-    """A prompt as runs share it: its hash, with the name of its strategy before it.
+    """The identity of a prompt across runs: its hash, preceded by the name of its strategy.
 
     A file's name is left out, since another file may hold the same prompt.
     """
@@ -90,9 +90,9 @@ def _name_prompt(name: str, hashes: object) -> str:
 
 
 def add_unplanned(run: Run, log: "EvalLog", found: Sequence[Episode]) -> Run:
-    """A run with the games in its plan that its log does not name: all of them, where the ids say nothing of size.
+    """A run whose plan includes the games that its log does not name: all of them, if the ids do not state a size.
 
-    So it holds for every log and size that planned = scored + cut + errored + not played (see `episodes.Account`).
+    This ensures for every log and size that planned = scored + cut + errored + not played (see `episodes.Account`).
     """
     epochs = min(log.eval.config.epochs or 1, _MOST_EPOCHS)
     named = {plain(name) for name in log.eval.dataset.sample_ids or [] if size_of(str(name)) is not None}
@@ -102,7 +102,7 @@ def add_unplanned(run: Run, log: "EvalLog", found: Sequence[Episode]) -> Run:
 
 
 def _sent_by_model(log: "EvalLog", sample: "EvalSample | None") -> dict[str, Sent]:
-    """What was sent by the role of a model, and under the empty name to that of the run."""
+    """What was sent to the model of each role; the empty name is the run's model."""
     found: dict[str, Sent] = {}
     if sample is None:
         return found
@@ -115,14 +115,14 @@ def _sent_by_model(log: "EvalLog", sample: "EvalSample | None") -> dict[str, Sen
 
 
 def _model_args(args: Mapping[str, object], sent: Sent | None) -> dict[str, str]:
-    """Arguments of a model that say what it is; where its weights are known they do, and not where they lay."""
+    """Arguments of a model that identify it: the hash of its weights, if known, instead of their location."""
     known = sent is not None and bool(sent.weights)
     found = {plain(k): shown(k, v) for k, v in args.items() if k not in _CONNECTION and not (known and k == "path")}
     return {**found, "weights": sent.weights} if sent is not None and known else found
 
 
 def _player(log: "EvalLog", settings: Mapping[str, str], sent: Mapping[str, Sent]) -> Player:
-    """What a run evaluates; a mixed table is one player of its own, named after all who share it."""
+    """The player that a run evaluates; a mixed table is one player, named after all who share it."""
     roles, names = dict(_roles(log, sent)), log.eval.task_args.get("players")
     if not names:
         return Player(plain(log.eval.model), tuple(roles.items()), tuple(settings.items()))
@@ -137,7 +137,7 @@ def _with_settings(model: str, settings: Mapping[str, str]) -> str:
 
 
 def _rewarding(log: "EvalLog") -> dict[str, object]:
-    """The arguments of the scorer `reward`, whoever named it, else those of the task."""
+    """The arguments of the scorer `reward`, whichever source named it, else those of the task."""
     given = [one.options or {} for one in log.eval.scorers or [] if one.name.rsplit("/", 1)[-1] == "reward"]
     named = given[-1] if given else log.eval.task_args
     return {name: value for name, value in named.items() if name in _REWARD}
@@ -152,7 +152,7 @@ def _roles(log: "EvalLog", sent: Mapping[str, Sent]) -> Iterator[tuple[str, str]
 
 
 def _rules(log: "EvalLog", sizes: Iterable[int]) -> dict[int, Rules]:
-    """The rules of each size, for games that left no record; none where the task's arguments are not ours."""
+    """The rules of each size, for games that left no record; none if the task's arguments are not ours."""
     options = {name: value for name, value in log.eval.task_args.items() if name in _RULES and value is not None}
     if isinstance(options.get("faults"), list):
         options["faults"] = ",".join(map(str, options["faults"]))
@@ -164,6 +164,6 @@ def _rules(log: "EvalLog", sizes: Iterable[int]) -> dict[int, Rules]:
 
 
 def size_of(sample: str) -> int | None:
-    """The number of seats that a sample id states; None where it states none that a table can have."""
+    """The number of seats that a sample id states; None if it states no valid number."""
     match = re.match(r"n(\d{1,9})-", sample)
     return int(match[1]) if match and 2 <= int(match[1]) <= MOST_SEATS else None

@@ -1,4 +1,4 @@
-"""Finding and reading Inspect's log files, where every failure is a sentence."""
+"""Finding and reading Inspect's log files, with every failure reported as a sentence."""
 
 import json
 import re
@@ -25,28 +25,28 @@ from inspect_dining.errors import BadInput
 from inspect_dining.table.record import RECORD
 
 MOST_HEADER = 64 * 2**20
-"""Bytes of a log's header, unpacked."""
+"""The maximum unpacked bytes of a log's header."""
 MOST_SAMPLE = 512 * 2**20
-"""Bytes of one sample, unpacked; it is read in a stream, without its conversations."""
+"""The maximum unpacked bytes of one sample, which is streamed without its conversations."""
 MOST_JSON = 256 * 2**20
-"""Bytes of a log in JSON, which is read as a whole."""
+"""The maximum bytes of a JSON log, which is read as a whole."""
 MOST_EPOCHS = 1_000
-"""Epochs of a log."""
+"""The maximum epochs of a log."""
 _WHOLE = 32 * 2**20
-"""Bytes up to which a sample is parsed whole."""
+"""The largest sample in bytes that is parsed whole."""
 _TRIED = 3
-"""How many samples of a log are asked what was sent."""
+"""The number of samples of a log that are searched for what was sent."""
 _SAMPLE = re.compile(r"samples/(.*)_epoch_(\d{1,6})\.json", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A sample that is in a log and cannot be read.
+    """A sample that is in a log but cannot be read.
 
     Attributes:
         id: Its id.
         epoch: Its epoch.
-        why: Why not.
+        why: The reason.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Unread:
 
 
 def find(logs: Sequence[str | Path | EvalLog], notes: list[str]) -> Iterator[str | EvalLog]:
-    """The log files that some paths name, each once, and logs in memory as they are.
+    """The log files under some paths, each once, and logs in memory unchanged.
 
     Raises:
         BadInput: A path does not exist.
@@ -82,29 +82,29 @@ def find(logs: Sequence[str | Path | EvalLog], notes: list[str]) -> Iterator[str
 
 
 def head(source: str | EvalLog, notes: list[str]) -> EvalLog | None:
-    """The header of a log, or None with a note where the file cannot be read as one."""
+    """The header of a log, or None and a note if the file cannot be read as a log."""
     if isinstance(source, EvalLog):
         return source
     try:
         _check_file(source)
         return read_eval_log(source, header_only=True)
-    except Exception as error:  # noqa: BLE001 a broken file fails in zip, zstd, ijson or pydantic, each in its own way
+    except Exception as error:  # noqa: BLE001 a broken file fails in zip, zstd, ijson or pydantic, in various ways
         name = plain(source.rsplit("/", 1)[-1])
-        notes.append(f"{name} is cut off, or no log of Inspect ({_why(error)}); it was left out.")
+        notes.append(f"{name} is cut off, or not a log of Inspect ({_why(error)}); it was left out.")
         return None
 
 
 def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None = None) -> Iterator[EvalSample | Unread]:
-    """The samples of a log one by one, without the fields that are not wanted.
+    """The samples of a log one by one, without unneeded fields.
 
-    A sample that was planned and is not there is passed over; one that cannot be read comes as what is known of it. A
-    sample without a record in its store comes with its events, which may hold it.
+    A planned sample that is missing is skipped; an unreadable one is yielded with what is known of it. A
+    sample without a record in its store is yielded with its events, which may hold it.
 
     Args:
         log: A log, or the header of one.
-        unread: The fields that are not wanted.
-        notes: Takes a note on what could not be read.
-        only: The id of the one sample that is wanted, in all its epochs.
+        unread: The fields to leave out.
+        notes: Collects a note on what could not be read.
+        only: The id of a single sample to read, in all its epochs.
     """
     if log.samples is not None:
         yield from (sample for sample in log.samples if only in (None, plain(sample.id), str(sample.id)))
@@ -135,12 +135,12 @@ def samples(log: EvalLog, unread: set[str], notes: list[str], only: str | None =
 
 
 def one_with_events(log: EvalLog, unread: set[str]) -> EvalSample | None:
-    """The smallest sample of a log that tells what was sent to its models, with its events; None where none does."""
+    """The smallest sample of a log whose events show what was sent to its models; None if there is none."""
     if log.samples is not None or not log.location.endswith(".eval"):
         held = log.samples if log.samples is not None else _of_json(log, [])
         return next((one for one in held if isinstance(one, EvalSample) and _asks(one)), None)
     for name, epoch in _held(log, smallest=True)[:_TRIED]:
-        with suppress(Exception):  # `samples` tells what cannot be read
+        with suppress(Exception):  # `samples` reports what cannot be read
             also = unread - {"events", "events_data", "attachments"}
             sample = _sample(log.location, name, epoch, also)
             if _asks(sample):
@@ -181,7 +181,7 @@ def _asks(sample: EvalSample) -> bool:
 
 
 def _of_json(log: EvalLog, broken: list[str]) -> Iterator[EvalSample | Unread]:
-    """The samples of a log in JSON: all at once, or one by one where Inspect cannot read them all."""
+    """The samples of a log in JSON: all at once, or one by one if Inspect cannot read them all."""
     try:
         yield from read_eval_log(log.location).samples or []
         return
@@ -205,7 +205,7 @@ def _of_json(log: EvalLog, broken: list[str]) -> Iterator[EvalSample | Unread]:
 
 
 def _held(log: EvalLog, smallest: bool = False) -> list[tuple[str | int, int]]:
-    """The id and epoch of every sample in a log: those planned, in their order; of a file here only those within.
+    """The id and epoch of every sample in a log: as planned, in order; for a local file only those present.
 
     Args:
         log: The header of the log.
@@ -233,10 +233,10 @@ def _held(log: EvalLog, smallest: bool = False) -> list[tuple[str | int, int]]:
 
 
 def _check_file(source: str) -> None:
-    """Refuses a file whose parts are too large to be read at all.
+    """Refuses a file whose parts are too large to be read.
 
     Raises:
-        ValueError: One is, in a sentence.
+        ValueError: A part is too large.
     """
     path = _local(source)
     if path is None:

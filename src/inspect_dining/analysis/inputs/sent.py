@@ -1,7 +1,7 @@
-"""What a run sent to its models, by its model events: the settings of a call, what was asked, which weights answered.
+"""What a run sent to its models, from its model events: settings, prompts, and the weights that answered.
 
-A log's header says what was planned. What reached a model can be another thing: a setting of the model's own outranks
-one of the run, a philosopher of somebody's own adds words, a folder called `best` gets other weights.
+A log's header gives the plan. What reached a model can differ: a model's own setting overrides the run's, a custom
+philosopher adds text, a folder called `best` gets other weights.
 """
 
 import json
@@ -24,20 +24,20 @@ _UNSENT = {
     "seed", "logprobs", "top_logprobs", "prompt_logprobs", "cache", "cache_prompt", "batch", "max_tool_output",
     "fail_on_refusal",
 }  # fmt: skip
-"""Generation settings that change how a reply comes and not what it says; a seed names one draw of many."""
+"""Generation settings that affect the delivery of a reply but not its content; a seed is one draw of many."""
 _USUAL = {"max_tokens": 2048, "parallel_tool_calls": False}
-"""What a dinner sends unless something else was asked for."""
+"""The settings that a dinner sends by default."""
 _SEAT = re.compile(r"seat_\d{1,4}")
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What one seat's model was sent first.
+    """The first request to one seat's model.
 
     Attributes:
-        settings: Generation settings that say something, as they may be printed.
+        settings: Generation settings that matter, in printable form.
         words: 8 hex digits that name the system prompt (without numbers, so that tables of all sizes agree) and tools.
-        weights: Names the weights that answered, where they are known; else empty.
+        weights: The name of the weights that answered, if known; else empty.
     """
 
     settings: Mapping[str, str]
@@ -46,7 +46,7 @@ class Sent:
 
 
 def told(config: "GenerateConfig") -> dict[str, str]:
-    """Generation settings that tell players apart, as they may be printed."""
+    """Generation settings that distinguish players, in printable form."""
     return {
         plain(name): shown(name, value)
         for name, value in config
@@ -55,7 +55,7 @@ def told(config: "GenerateConfig") -> dict[str, str]:
 
 
 def shown(name: str, value: object) -> str:
-    """A setting as it may be printed; of one too long to be printed whole, its hash tells the rest."""
+    """A setting in printable form; one too long to print is cut and completed by its hash."""
     text = public(name, value)
     if len(text) < MOST_NAME:
         return text
@@ -63,7 +63,7 @@ def shown(name: str, value: object) -> str:
 
 
 def sent_in(sample: "EvalSample") -> dict[str, Sent]:
-    """What the first call of every seat of a sample sent, by role (`seat_0`...); empty without model events."""
+    """The contents of the first call of every seat of a sample, by role (`seat_0`...); empty without model events."""
     return dict(_first(sample))
 
 

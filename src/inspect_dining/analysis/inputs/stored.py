@@ -1,4 +1,4 @@
-"""The record of a sample, wherever Inspect left it, checked before it is believed."""
+"""The record of a sample, wherever Inspect stored it, checked before it is used."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,10 +15,10 @@ _ATTACHED = "attachment://"
 
 
 def stored(sample: "EvalSample") -> object:
-    """The plain values of a sample's record, or None where there is none.
+    """The plain values of a sample's record, or None if there is none.
 
-    They stand in its store. Where a run was killed, Inspect rebuilds the games that had ended and were not yet written,
-    with an empty store; the last event that changed the store then still holds the whole record.
+    They are in its store. After a run was killed, Inspect rebuilds the games that had ended but were not yet written,
+    with an empty store; the last event that changed the store still holds the whole record.
     """
     found: object = sample.store.get(RECORD)
     if found is not None:
@@ -32,12 +32,12 @@ def stored(sample: "EvalSample") -> object:
 
 
 def whole_text(text: str, attachments: Mapping[str, str]) -> str:
-    """A text as it was, where Inspect may have kept it apart."""
+    """The original text, which Inspect may have stored separately."""
     return attachments.get(text.removeprefix(_ATTACHED), text) if text.startswith(_ATTACHED) else text
 
 
 def _whole(value: object, attachments: Mapping[str, str]) -> object:
-    """A value of an event with the texts that Inspect keeps apart put back."""
+    """A value of an event with the texts that Inspect stores separately restored."""
     if isinstance(value, str):
         return whole_text(value, attachments)
     if isinstance(value, list):
@@ -48,10 +48,10 @@ def _whole(value: object, attachments: Mapping[str, str]) -> object:
 
 
 def checked(data: object) -> Record:
-    """A record of bounded size whose every text can be shown; `table.record.replay` checks its truth.
+    """A record of bounded size with printable texts only; `table.record.replay` checks its content.
 
     Raises:
-        ValueError: The data is no record, too large, or of a newer version, in a sentence.
+        ValueError: The data is not a record, is too large, or has a newer version.
     """
     if isinstance(data, Mapping):
         rules = data.get("rules")

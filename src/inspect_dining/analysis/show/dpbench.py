@@ -26,7 +26,7 @@ _NOTE = (
 def dpbench_tables(
     summaries: Sequence[CellSummary], contrasts: Sequence[CellContrast], notes: Sequence[str]
 ) -> RenderableType:
-    """All tables: each cell with its six metrics, then the contrasts that were asked for."""
+    """All tables: each cell with its six metrics, then the requested contrasts."""
     rates = _table("Deadlock and fairness, as reported and scored again")
     for head in ("condition", "model", "version", "episodes", "deadlock", "again", "fairness", "again"):
         rates.add_column(head, justify="left" if head in ("condition", "model") else "right", overflow="fold")
@@ -83,7 +83,7 @@ def _table(title: str) -> Table:
 
 
 def cells_csv(summaries: Sequence[CellSummary]) -> str:
-    """One line for each cell: every metric as reported and scored again, with the ends of its interval."""
+    """One line per cell: every metric as reported and as rescored, with the ends of its interval."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
     kinds = ("reported", "again")
@@ -106,7 +106,7 @@ def _cells(value: Estimate) -> list[str]:
 
 
 def deadlock_figure(summaries: Sequence[CellSummary]) -> str:
-    """Deadlock rates by condition, with Wilson's intervals: filled as scored again, hollow where that differs.
+    """Deadlock rates by condition, with Wilson's intervals: filled as rescored, hollow as reported if that differs.
 
     Returns:
         The figure as SVG text.

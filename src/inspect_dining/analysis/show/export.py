@@ -1,6 +1,6 @@
 """A comparison as JSON, CSV and LaTeX.
 
-In JSON what is undefined or unknown is null, in CSV a word, in LaTeX a dash. CSV is long: one number a line.
+An undefined or unknown value is null in JSON, a word in CSV and a dash in LaTeX. CSV is long: one number per line.
 """
 
 import csv
@@ -98,7 +98,7 @@ def _contrast(contrast: Contrast) -> dict[str, object]:
 
 
 def to_csv(found: Comparison) -> str:
-    """The comparison as CSV, one number a line (see `CSV_COLUMNS`)."""
+    """The comparison as CSV, one number per line (see `CSV_COLUMNS`)."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -121,7 +121,7 @@ def _ends(interval: Interval | None) -> tuple[float | str, float | str]:
 
 
 def _lines(row: Row) -> Iterator[tuple[object, ...]]:
-    """Measure, value, low, high and episodes of everything that a row tells."""
+    """Measure, value, low, high and episodes of everything in a row."""
     summary = row.summary
     told = {
         **summary.estimates,
@@ -173,7 +173,7 @@ _LATEX = {
 
 
 _DASH = "--"
-"""Stands in LaTeX where a number is undefined."""
+"""The LaTeX form of an undefined number."""
 
 
 def to_latex(found: Comparison) -> str:
@@ -194,7 +194,7 @@ def _latex_scores(section: Section, names: Sequence[str]) -> str:
         cells = [formatting.estimate(estimates.get(name), SCORES[name].share) for name in names]
         games = str(len(set(row.summary.games)))
         rows.append([named(row) if row.counts is not None else f"scripted: {row.label}", games, *cells])
-    caption = f"Scores at {heading(section)}; means with 95% intervals, where one holds."
+    caption = f"Scores at {heading(section)}; means with 95% intervals where valid."
     return _latex_table(rows, caption, len(section.rows), texts=1)
 
 
@@ -247,6 +247,6 @@ def _latex_table(rows: Sequence[Sequence[str]], caption: str, rule_after: int, t
 
 
 def _escaped(text: str) -> str:
-    """Text as TeX prints it, in one line: a name of somebody else's cannot end the line or begin a command."""
+    """Escapes text for TeX on one line, so that an untrusted name cannot end the line or begin a command."""
     plain = "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
     return re.sub(r"(?<![\w.])-(?=\d)|(?<= )-(?= )", "$-$", plain)

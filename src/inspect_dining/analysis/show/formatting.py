@@ -1,4 +1,4 @@
-"""How numbers read in every table: what is undefined or unknown says so, and nothing prints as NaN."""
+"""The format of numbers in every table: undefined or unknown values are words, and nothing prints as NaN."""
 
 from collections.abc import Mapping
 
@@ -6,13 +6,13 @@ from inspect_dining.statistics import Estimate, Interval
 from inspect_dining.table.moves import Kind
 
 UNDEFINED = "undefined"
-"""Stands where a number cannot be computed."""
+"""Shown if a number cannot be computed."""
 UNKNOWN = "unknown"
-"""Stands where nobody said: a cost without a price."""
+"""Shown if a number is not known, such as a cost without a price."""
 
 
 def number(value: float | None, places: int = 3) -> str:
-    """A number with some decimals, or `undefined`; a large one with as many digits as tell it apart."""
+    """A number with some decimals, or `undefined`; a large one with as many digits as needed."""
     if value is None:
         return UNDEFINED
     if abs(value) >= 1e6:
@@ -29,7 +29,7 @@ def estimate(found: Estimate | None, share: bool = False) -> str:
         return number(found.mean)
     if share:
         return f"{number(found.mean, 2)} ({number(found.interval.low, 2)}-{number(found.interval.high, 2)})"
-    # An interval that ends where the score does is shorter on that side.
+    # An interval that ends at a bound of the score is shorter on that side.
     reach = max(found.interval.high - found.mean, found.mean - found.interval.low)
     return f"{number(found.mean)} ±{number(reach)}"
 
@@ -57,7 +57,7 @@ def lost(kinds: Mapping[Kind, int]) -> str:
 
 
 def detectable(ends: tuple[float | None, float | None]) -> str:
-    """The nearest differences that could have been found, below and above: `-0.13, +0.31`."""
+    """The nearest detectable differences, below and above: `-0.13, +0.31`."""
     below, above = ends
     if below is None and above is None:
         return UNDEFINED
@@ -67,7 +67,7 @@ def detectable(ends: tuple[float | None, float | None]) -> str:
 
 
 def per_meal(value: float | None, missing: str) -> str:
-    """Tokens or cost by meals: three digits at least."""
+    """Tokens or cost per meal, with at least three digits."""
     if value is None:
         return missing
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

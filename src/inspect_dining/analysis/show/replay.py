@@ -59,7 +59,7 @@ _SHORT_LEGEND = (
 
 
 _FRAME = 18
-"""Columns that the number of the round and the meals take."""
+"""Columns taken by the number of the round and the meals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,10 @@ class Shown:
 
     Attributes:
         record: Its record.
-        title: What it is: model, sample and epoch, or the file.
-        shaping: The shaping of its reward, where that is known.
-        more: What else the log holds, in a sentence, or empty.
-        source: The log file, sample id and epoch, where it is not a bare record.
+        title: Its title: model, sample and epoch, or the file.
+        shaping: The shaping of its reward, if it is known.
+        more: A sentence on what else the log holds, or empty.
+        source: The log file, sample id and epoch, if it is not a bare record.
     """
 
     record: Record
@@ -81,7 +81,7 @@ class Shown:
     source: tuple[str, str, int] | None = None
 
     def said(self) -> "Said":
-        """What each seat said, by round and seat; nothing for a bare record."""
+        """The words of each seat, by round and seat; empty for a bare record."""
         if self.source is None:
             return {}
         from inspect_dining.analysis.show.said import said_in
@@ -94,15 +94,15 @@ def shown(log: Path | str, sample: str | None = None, epoch: int | None = None, 
 
     Args:
         log: A log file, a folder of logs, or a file with the JSON of one record.
-        sample: A sample id; the first game where None.
-        epoch: An epoch; the first that there is where None.
-        model: A part of the model's name; any model where None.
+        sample: A sample id; None for the first game.
+        epoch: An epoch; None for the first one present.
+        model: A part of the model's name; None for any model.
 
     Returns:
         The game; of several logs that hold it, that of the newest.
 
     Raises:
-        BadInput: There is no such game, in a sentence.
+        BadInput: There is no such game.
     """
     bare = _bare(Path(log))
     if bare is not None:
@@ -141,7 +141,7 @@ def _holding(log: Path | str, sample: str | None, model: str | None) -> "list[Ev
     """The headers of the logs that hold a game, the newest first.
 
     Raises:
-        BadInput: No log is of that model.
+        BadInput: No log has that model.
     """
     from inspect_dining.analysis.inputs.log_files import find, head
 
@@ -157,12 +157,12 @@ def _holding(log: Path | str, sample: str | None, model: str | None) -> "list[Ev
 
 
 def game(show: Shown, width: int) -> RenderableType:
-    """A game as a table: a line for each round, a column for each seat.
+    """A game as a table: one line per round, one column per seat.
 
     Args:
         show: The game.
-        width: Columns of the terminal; where they do not hold long names, actions are abbreviated, and where they do
-            not hold all seats, several tables follow each other.
+        width: Columns of the terminal; if long names do not fit, actions are abbreviated, and if not all seats fit, the
+            game is split into several tables.
     """
     record = show.record
     rounds, n = replay(record), record.rules.n
@@ -200,7 +200,7 @@ def _table(rounds: Sequence[Round], seats: range, long: bool) -> Table:
 
 
 def _talk(record: Record, rounds: Sequence[Round]) -> Table:
-    """What was said before the actions: a line for each round and seat that said something."""
+    """The messages before the actions: one line per round and seat that said something."""
     table = Table(
         box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="", title_justify="left",
         title_style="bold",
@@ -239,7 +239,7 @@ def _ate(turn: Turn) -> bool:
 
 
 def _told(show: Shown) -> Sequence[RenderableType]:
-    """Meals by seat and the scores, where the game ended."""
+    """Meals by seat and the scores, if the game ended."""
     if not show.record.complete:
         return []
     played = terms(show.record)
@@ -249,10 +249,10 @@ def _told(show: Shown) -> Sequence[RenderableType]:
 
 
 def _bare(path: Path) -> Record | None:
-    """The record of a file that holds nothing else, or None where the file is something else.
+    """The record in a file that holds nothing else, or None if the file is something else.
 
     Raises:
-        BadInput: It is meant to be a record, and is not a true one.
+        BadInput: The file is meant to be a record but is not valid.
     """
     if not path.is_file() or path.suffix == ".eval":
         return None

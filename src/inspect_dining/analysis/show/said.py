@@ -1,4 +1,4 @@
-"""What each seat said in its turns, from the model calls of a log."""
+"""The text of each seat's replies, from the model calls of a log."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,11 +7,11 @@ from inspect_ai.log import EvalLog, read_eval_log_sample
 from inspect_ai.model import ContentReasoning, ModelOutput
 
 Said = Mapping[tuple[int, int], str]
-"""The words of a turn by round and seat; the last reply counts where a philosopher asked more than once."""
+"""The words of a turn by round and seat; if a philosopher called the model more than once, the last reply counts."""
 
 
 def said_in(log: str | EvalLog, sample: str, epoch: int) -> Said:
-    """What was said in one game.
+    """The words of one game.
 
     Args:
         log: A log file, or a log in memory.
@@ -19,7 +19,7 @@ def said_in(log: str | EvalLog, sample: str, epoch: int) -> Said:
         epoch: The epoch.
 
     Returns:
-        The words; none where the log keeps no events, or cannot be read again.
+        The words; empty if the log keeps no events or cannot be read again.
     """
     try:
         if isinstance(log, EvalLog):
@@ -32,7 +32,7 @@ def said_in(log: str | EvalLog, sample: str, epoch: int) -> Said:
 
 
 def turns_in(events: Iterable[Event]) -> dict[tuple[int, int], str]:
-    """What was said by round and seat, from the events of a sample."""
+    """The words by round and seat, from the events of a sample."""
     words = {}
     for event in events:
         if not isinstance(event, ModelEvent):
@@ -44,7 +44,7 @@ def turns_in(events: Iterable[Event]) -> dict[tuple[int, int], str]:
 
 
 def _text(output: ModelOutput) -> str:
-    """The text of a reply on one line, or its reasoning where there is no text; control characters left out."""
+    """The text of a reply on one line, or its reasoning if there is no text, without control characters."""
     if not output.choices:
         return ""
     text = output.completion

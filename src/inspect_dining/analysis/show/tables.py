@@ -1,4 +1,4 @@
-"""What a comparison looks like in a terminal, from 80 columns on."""
+"""The terminal tables of a comparison, for 80 columns or more."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ PANELS = (
     ("throughput", "meal_variance", "jain"),
     ("starved", "idle", "lost_turns"),
 )
-"""The scores, in tables that 80 columns hold."""
+"""The scores, in tables that fit 80 columns."""
 
 
 def comparison_tables(found: Comparison) -> RenderableType:
@@ -34,14 +34,14 @@ def comparison_tables(found: Comparison) -> RenderableType:
 
 
 def heading(section: Section) -> str:
-    """The set-up of a table in a line; the hint is named in every one."""
+    """The set-up of a table in one line; it always names the hint."""
     unsaid = {"rounds", "sent", *section.rules.unsaid}
     told = ", ".join(f"{name} {value}" for name, value in section.setup if name not in unsaid)
     return f"n = {section.n}, {section.rules.rounds} rounds ({told})"
 
 
 def legend(found: Comparison) -> str:
-    """What the numbers are, in a few sentences."""
+    """An explanation of the numbers, in a few sentences."""
     contrasts = [contrast for section in found.sections for contrast in section.contrasts]
     exact = sorted({contrast.exact.name for contrast in contrasts if contrast.exact is not None})
     tests = sorted({contrast.means.name for contrast in contrasts if contrast.means is not None})
@@ -59,7 +59,7 @@ def legend(found: Comparison) -> str:
 
 
 def pairing(contrasts: Sequence[Contrast]) -> str:
-    """Which contrasts are paired by game, how the games correlate, and what that changes, a sentence each."""
+    """Which contrasts are paired by game, how the games correlate, and what that changes, one sentence each."""
     told = []
     for one in contrasts:
         pair = f"{one.outcome} {one.second.letter} - {one.first.letter}"
@@ -129,7 +129,7 @@ def _episodes(rows: Sequence[Row]) -> Table:
 
 
 def cost(row: Row) -> str:
-    """Cost by meals: `unknown` without prices, `undefined` without meals."""
+    """Cost per meal: `unknown` without prices, `undefined` without meals."""
     if row.spent is None or row.spent.cost is None:
         return formatting.UNKNOWN
     return formatting.per_meal(row.spent.cost_per_meal, formatting.UNDEFINED)
@@ -156,7 +156,7 @@ def _cells(row: Row, names: Sequence[str]) -> list[str]:
 
 def _deadlock(section: Section) -> Table:
     table = _table("Not deadlocked by round, and locked in round 1 against independent seats")
-    table.padding = (0, 0)  # 80 columns hold it
+    table.padding = (0, 0)  # fits 80 columns
     table.add_column("")
     rows = [*section.rows, *(row for row in section.ladder if row.label == "random")]
     told = list(rows[0].summary.survival)
@@ -181,7 +181,7 @@ def _deadlock(section: Section) -> Table:
 
 
 def fault_heads(rows: Sequence[Row]) -> list[str]:
-    """The columns of what the seats without a fault came to: its scores, then who starves at which distance."""
+    """The columns for the seats without a fault: their scores, then the share that starves at each distance."""
     farthest = max((len(row.beside_faults.starved) for row in rows if row.beside_faults), default=0)
     heads = [f"{name}\n(best {score.best})" for name, score in FAULT_SCORES.items()]
     return heads + [f"starve at\ndistance {place}" for place in range(1, farthest + 1)]
@@ -209,7 +209,7 @@ def _faults(section: Section) -> Table:
 
 def _contrasts(title: str, contrasts: Sequence[Contrast]) -> Group:
     table = _table(title)
-    table.padding = (0, 0)  # 80 columns hold it
+    table.padding = (0, 0)  # fits 80 columns
     table.add_column("outcome", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name in ("difference", "Hedges' g", "p", "p (Holm)", "detectable"):
@@ -240,7 +240,7 @@ def same(contrast: Contrast) -> bool:
 
 
 def alike_note(contrasts: Sequence[Contrast]) -> str:
-    """Which contrasts are left out of a table since the outcome never varies; empty if none."""
+    """A note on contrasts left out because the outcome never varies; empty if none."""
     found = []
     for name in dict.fromkeys(contrast.outcome for contrast in contrasts):
         pairs = [(c.first.letter, c.second.letter) for c in contrasts if c.outcome == name and same(c)]
@@ -253,7 +253,7 @@ def alike_note(contrasts: Sequence[Contrast]) -> str:
 
 
 def test_name(contrast: Contrast) -> str:
-    """The name of the test whose p-value counts; empty where there is none."""
+    """The name of the test whose p-value is reported; empty if there is none."""
     if contrast.exact is not None:
         return contrast.exact.name
     return "" if contrast.means is None else contrast.means.name

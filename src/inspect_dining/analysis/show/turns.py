@@ -1,4 +1,4 @@
-"""`replay` in detail: one round, or one seat's turns, with what was said beside each turn."""
+"""`replay` in detail: one round, or one seat's turns, with the words of each turn."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from inspect_dining.table.record import Record, ending, replay
 from inspect_dining.table.round import Round
 
 LONGEST = 400
-"""Letters of a reply that are shown."""
+"""The maximum characters of a reply that are shown."""
 
 
 def round_in_detail(record: Record, number: int, said: Said) -> RenderableType:
@@ -50,7 +50,7 @@ def seat_in_detail(record: Record, seat: int, said: Said) -> RenderableType:
 
 
 def rounds_in_detail(record: Record, said: Said) -> Iterator[RenderableType]:
-    """Every round in turn."""
+    """Every round, in order."""
     for number in range(1, len(replay(record)) + 1):
         yield round_in_detail(record, number, said)
 

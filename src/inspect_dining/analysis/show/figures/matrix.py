@@ -1,20 +1,20 @@
-"""The matrix of cross-play as a picture: darker is more efficient; every cell says its efficiency and deadlocks."""
+"""The matrix of cross-play as a picture: darker is more efficient; every cell states its efficiency and deadlocks."""
 
 from inspect_dining.analysis.show.figures.style import style, svg
 from inspect_dining.crossplay.matrix import Matrix
 
 _DARK = 0.55
-"""From this efficiency on a cell is so dark that its letters are white."""
+"""Cells with at least this efficiency are dark enough for white letters."""
 
 
 def matrix_figure(matrix: Matrix) -> str:
     """Draws a matrix.
 
     Args:
-        matrix: The matrix; a pair that was not played is left white.
+        matrix: The matrix; pairs that were not played are left white.
 
     Returns:
-        SVG text, all letters as outlines.
+        SVG text, with all letters as outlines.
     """
     from matplotlib.figure import Figure
 

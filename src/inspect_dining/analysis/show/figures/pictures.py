@@ -14,7 +14,7 @@ class Picture:
     """A vector picture.
 
     Attributes:
-        svg: It, as SVG text.
+        svg: The picture as SVG text.
     """
 
     svg: str = field(repr=False)
@@ -23,10 +23,10 @@ class Picture:
         return self.svg[self.svg.index("<svg") :]
 
     def save(self, file: str | Path) -> None:
-        """Writes it to FILE.svg, or to FILE.pdf where a Chromium is on PATH.
+        """Writes the picture to FILE.svg, or to FILE.pdf if a Chromium is on PATH.
 
         Raises:
-            BadInput: The file ends otherwise, or cannot be written.
+            BadInput: The file has another ending, or cannot be written.
         """
         path = Path(file)
         if path.suffix.lower() == ".svg":

@@ -1,6 +1,6 @@
-"""The pictures of a comparison, for a report or a paper: readable in print and by colour-blind readers.
+"""The figures of a comparison, for a report or a paper; readable in print and by colour-blind readers.
 
-Every function draws one figure and gives it as SVG text, with all letters as outlines, so that it looks the same
+Every function draws one figure and returns SVG text, with all letters as outlines, so that it looks the same
 everywhere. Models differ by colour, marker and dash, and keep them in every figure.
 """
 
@@ -35,7 +35,7 @@ _NULL = "scripted random player"
 
 
 def titles(sections: Sequence[Section]) -> list[str]:
-    """What tells the tables apart: n, and what else differs where an n stands twice."""
+    """Titles that distinguish the tables: n, and what else differs if an n occurs twice."""
     unlike = {
         name
         for one in sections
@@ -53,7 +53,7 @@ def titles(sections: Sequence[Section]) -> list[str]:
 
 
 def short_titles(sections: Sequence[Section]) -> list[str]:
-    """Titles that an axis holds: n, with a number where several set-ups share it."""
+    """Short titles for an axis: n, with a number if several set-ups share it."""
     found, seen = [], Counter[int]()
     for section in sections:
         seen[section.n] += 1
@@ -73,7 +73,7 @@ LADDER_LINES = ("wave", "odd_even", "hierarchy", "lehmann_rabin", "backoff", "ra
 
 
 def efficiency_figure(found: Comparison) -> str:
-    """Efficiency and Jain's index against n, the scripted ladder as lines; models beside each other at each n."""
+    """Efficiency and Jain's index against n, with the scripted ladder as lines; models are side by side at each n."""
     with style():
         figure, panels = make_panels(2, 3.0)
         models = _models(found)
@@ -148,7 +148,7 @@ def deadlock_figure(found: Comparison) -> str:
 
 
 def survival_figure(found: Comparison) -> str:
-    """The share of episodes not deadlocked after each round, a panel for each n; the random player dotted."""
+    """The share of episodes not deadlocked after each round, one panel per n; the random player is dotted."""
     with style():
         figure, panels = make_panels(len(found.sections), 2.3)
         for axes, section, title in zip(panels, found.sections, short_titles(found.sections), strict=True):
@@ -171,7 +171,7 @@ def survival_figure(found: Comparison) -> str:
 
 
 def seats_figure(found: Comparison) -> str:
-    """Mean meals of each seat with intervals, a panel for each n; a seat with a model of its own is ringed."""
+    """Mean meals of each seat with intervals, one panel per n; a seat with its own model is ringed."""
     with style():
         figure, panels = make_panels(len(found.sections), 2.3)
         for axes, section, title in zip(panels, found.sections, short_titles(found.sections), strict=True):
@@ -190,7 +190,7 @@ def seats_figure(found: Comparison) -> str:
             axes.set_xticks(range(0, section.n, 1 if section.n <= 10 else 5))
             axes.set_ylim(bottom=0)
             axes.grid(axis="x", visible=False)
-        panels[0].set_ylabel("meals an episode")
+        panels[0].set_ylabel("meals per episode")
         for model in _models(found).values():
             look = look_of(model)
             panels[0].plot([], [], label=named(model), color=look.colour, marker=look.marker, linestyle="none")
@@ -199,10 +199,10 @@ def seats_figure(found: Comparison) -> str:
 
 
 def forest_figure(found: Comparison) -> str | None:
-    """Every contrast of the primary outcome: its difference, Hedges' g, and what could have been found.
+    """Every contrast of the primary outcome: its difference, Hedges' g, and the detectable difference.
 
     Returns:
-        The figure, or None where there is nothing to contrast.
+        The figure, or None if there is nothing to contrast.
     """
     from matplotlib.figure import Figure
 
@@ -241,7 +241,7 @@ def forest_figure(found: Comparison) -> str | None:
         left.set_yticks(list(heights), names)
         for label, line in zip(left.get_yticklabels(), lines, strict=True):
             label.set_fontweight("bold" if isinstance(line, str) else "normal")
-        left.set(title=f"{found.primary}: difference\n(grey: could have been found)", ylim=(0.3, len(lines) + 0.7))
+        left.set(title=f"{found.primary}: difference\n(grey: detectable)", ylim=(0.3, len(lines) + 0.7))
         right.set(title="Hedges' g    (p by Holm)")
         for axes in (left, right):
             axes.axvline(0, color="black", linewidth=0.8)

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""The palette of Okabe and Ito, without its yellow, which paper swallows."""
+"""The palette of Okabe and Ito, without its yellow, which is hard to see on paper."""
 MARKERS = "osD^vPX"
-"""A marker for each colour."""
+"""One marker per colour."""
 Dash = Literal["-", "--", "-.", ":"]
 DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
-"""Dashes, for more models than colours too."""
+"""Dashes, used when there are more models than colours."""
 GREY = "#595959"
 """Null models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a model looks in every figure.
+    """A model's appearance in every figure.
 
     Attributes:
         colour: Its colour.
@@ -42,7 +42,7 @@ class Look:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The look of every figure here."""
+    """Applies the style of every figure here."""
     from matplotlib import rc_context
 
     with rc_context({
@@ -61,7 +61,7 @@ def style() -> Iterator[None]:
         "legend.frameon": False,
         "legend.fontsize": 8,
         "svg.hashsalt": "inspect_dining",
-        "text.parse_math": False,  # the names of models are no formulas
+        "text.parse_math": False,  # model names are not formulas
     }):
         yield
 
@@ -82,7 +82,7 @@ def place_of(row: Row) -> int:
 
 
 def look_of(row: Row) -> Look:
-    """How a model looks in every figure, by its letter."""
+    """A model's appearance in every figure, by its letter."""
     place, kinds = place_of(row), len(COLOURS)
     return Look(
         COLOURS[place % kinds],
@@ -100,7 +100,7 @@ def draw_legend(figure: "Figure", axes: "Axes") -> None:
 
 
 def error_bars(of: Sequence[Estimate], complement: bool = False) -> tuple[list[float], list[list[float]]]:
-    """Means, and how far their intervals reach down and up; 1 minus both where the complement is wanted."""
+    """Means, and how far their intervals reach down and up; optionally of the complement, 1 minus the value."""
     means, down, up = [], [], []
     for one in of:
         mean = one.mean or 0.0
@@ -112,7 +112,7 @@ def error_bars(of: Sequence[Estimate], complement: bool = False) -> tuple[list[f
 
 
 def make_panels(count: int, height: float) -> tuple["Figure", list["Axes"]]:
-    """A figure with that many panels, three in a line, each of that height in inches."""
+    """A figure with the given number of panels, three per line, each of the given height in inches."""
     from matplotlib.figure import Figure
 
     columns = min(count, 3)

@@ -1,1 +1,1 @@
-"""The report: one page to hand over, as HTML or PDF."""
+"""The report: one self-contained page, as HTML or PDF."""

@@ -1,4 +1,4 @@
-"""The few pieces of HTML that a report is made of; all text is escaped, pictures lie inside, nothing is fetched."""
+"""The HTML elements of a report; all text is escaped, pictures are embedded, and nothing is fetched."""
 
 import re
 from base64 import b64decode, b64encode
@@ -50,15 +50,15 @@ nav { margin-bottom: 1rem; }
   .scroll { overflow: visible; }
 }
 """
-"""How a report looks, on screen and in print."""
+"""The style sheet of a report, on screen and in print."""
 
 
 _FIGURE, _TABLE = "<!-- figure -->", "<!-- table -->"
-"""Where the number of a figure or a table goes; text is escaped and cannot hold them."""
+"""Placeholders for the number of a figure or a table; escaped text cannot contain them."""
 
 
 def tag(name: str, *inside: str, **attributes: str) -> str:
-    """An element around pieces that are HTML already; attributes are escaped, `class_` stands for class."""
+    """An element around existing HTML; attributes are escaped, and `class_` means class."""
     told = "".join(f' {key.rstrip("_")}="{escape(value)}"' for key, value in attributes.items())
     return f"<{name}{told}>{''.join(inside)}</{name}>"
 
@@ -79,11 +79,11 @@ def table(
     """A table.
 
     Args:
-        head: The heads of its columns.
+        head: The column heads.
         rows: Its cells.
-        caption: Stands above it.
-        quiet_from: From which row on it is a reference, ruled off and grey.
-        texts: The columns that hold words, besides the first.
+        caption: The text above it.
+        quiet_from: The first row of a reference section, which is ruled off and grey.
+        texts: The columns that hold words, in addition to the first.
     """
     kinds = [{"class_": "text"} if place in texts else {} for place in range(len(head))]
     lines = [tag("tr", *(text("th", name, scope="col", **kind) for name, kind in zip(head, kinds, strict=True)))]
@@ -98,7 +98,7 @@ def table(
 
 
 def picture(svg: str, description: str, caption: str) -> str:
-    """A picture with its caption; the SVG lies inside as data, so that it prints and needs no network."""
+    """A picture with its caption; the SVG is embedded as data, so it needs no network and prints."""
     source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
     return tag(
         "figure", f'<img src="{source}" alt="{escape(description)}">', tag("figcaption", _FIGURE, escape(caption))
@@ -111,7 +111,7 @@ def figures(page: str) -> list[str]:
 
 
 def numbered(inside: str) -> str:
-    """HTML with its figures and tables numbered in their order."""
+    """HTML with its figures and tables numbered in order."""
     for mark, word in ((_FIGURE, "Figure"), (_TABLE, "Table")):
         first, *parts = inside.split(mark)
         inside = first + "".join(f"<b>{word} {number}.</b> {part}" for number, part in enumerate(parts, 1))
@@ -119,13 +119,13 @@ def numbered(inside: str) -> str:
 
 
 def page(title: str, *body: str, script: str = "", style: str = "") -> str:
-    """A whole page; its figures and tables are numbered in their order.
+    """A whole page; its figures and tables are numbered in order.
 
     Args:
         title: Its title.
-        body: What it holds.
-        script: JavaScript that runs at its end.
-        style: Style sheets besides the common one.
+        body: Its content.
+        script: JavaScript to run at the end of the page.
+        style: Styles in addition to the common ones.
     """
     inside = numbered("".join(body)) + (f"<script>{script}</script>" if script else "")
     return "\n".join([

@@ -1,4 +1,4 @@
-"""What a report says of mixed tables and of the seats beside a fault, where its logs hold any."""
+"""The chapters of a report on mixed tables and on games with faults, if its logs hold any."""
 
 from inspect_dining.analysis.comparison.compare import Comparison
 from inspect_dining.analysis.show.figures import plots
@@ -10,7 +10,7 @@ from inspect_dining.crossplay.tables import LEGEND, short
 
 
 def mixed_tables(found: Comparison) -> list[str]:
-    """The chapters on faults and on mixed tables, as pieces of HTML; none where no log holds any."""
+    """The chapters on faults and on mixed tables, as pieces of HTML; empty if no log holds any."""
     parts = []
     for section, title in zip(found.sections, plots.titles(found.sections), strict=True):
         if any(row.beside_faults for row in section.rows):

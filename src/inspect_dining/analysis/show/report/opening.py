@@ -1,4 +1,4 @@
-"""The first page of a report: what the game is, who played, and who is better at what, by how much."""
+"""The first page of a report: the game, the players, and which differs from which by how much."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ GAME = (
 )
 """The game in a few lines."""
 MOST_SENTENCES = 12
-"""How many differences the first page names; all are in the contrasts."""
+"""The number of differences on the first page; all are in the contrasts."""
 
 
 def opening(found: Comparison) -> str:
@@ -40,7 +40,7 @@ def opening(found: Comparison) -> str:
 
 
 def _place(section: Section, row: Row, size: str) -> Iterator[str]:
-    """What a model came to at one size, between which scripted players."""
+    """A model's results at one size, and the scripted players next to it."""
     yield text("b", f"{named(row)}, {size}: ")
     efficiency = row.summary.estimates.get("efficiency")
     survived = row.summary.estimates.get("no_deadlock")
@@ -65,7 +65,7 @@ def _place(section: Section, row: Row, size: str) -> Iterator[str]:
 
 
 def _differences(found: Comparison) -> Iterator[str]:
-    """The contrasts of efficiency and deadlock in words, the sure ones first."""
+    """The contrasts of efficiency and deadlock in words, the clear ones first."""
     named_first = sorted(
         (
             (not _sure(contrast), place, section, contrast)

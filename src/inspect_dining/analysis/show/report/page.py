@@ -1,4 +1,4 @@
-"""`report`: one HTML file with everything that a comparison shows, which opens without a network and prints well."""
+"""`report`: one self-contained HTML file with everything that a comparison shows."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -39,21 +39,21 @@ PANELS = (
     ("efficiency", "no_deadlock", "reward", "proportional", "throughput"),
     ("meal_variance", "jain", "starved", "idle", "lost_turns"),
 )
-"""The scores, in two tables that a printed page holds."""
+"""The scores, in two tables that fit a printed page."""
 MOST_GAMES = 12
-"""How many games are shown round by round, unless they are named."""
+"""The number of games shown round by round, unless they are named."""
 MOST_FRONTIERS = 3
-"""For how many table sizes the frontier of the reward is drawn."""
+"""The number of table sizes for which the frontier of the reward is drawn."""
 
 
 def fragment(found: Comparison) -> str:
-    """A comparison as a piece of HTML: who came to what, the differences, and the scores of every table size."""
+    """A comparison as an HTML fragment: results, differences, and the scores of every table size."""
     parts = [opening(found), *(piece for section in found.sections for piece in _scores(section)), _notes(found)]
     return html.numbered("".join(parts))
 
 
 Paper = Literal["A4", "letter"]
-"""The sizes of paper that a report is set for."""
+"""The paper sizes of a report."""
 
 
 def page(
@@ -67,15 +67,15 @@ def page(
     """The whole report.
 
     Args:
-        collection: What the logs hold.
+        collection: The contents of the logs.
         found: Their comparison.
         title: Its title.
-        chosen: Sample ids whose games are shown; a typical game of each model and n where none are named.
+        chosen: Sample ids whose games are shown; if empty, a typical game per model and n.
         shaping: The shaping that every run's reward was scored by, or None for the runs' own.
-        paper: The paper that it is printed on.
+        paper: The paper size.
 
     Returns:
-        The HTML.
+        The page as HTML.
 
     Raises:
         BadInput: A chosen sample is in none of the logs.

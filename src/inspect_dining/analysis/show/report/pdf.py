@@ -1,4 +1,4 @@
-"""A page as a PDF, printed by a browser that is installed here; nothing is fetched."""
+"""Printing a page as PDF with a locally installed browser; nothing is fetched."""
 
 import os
 import re
@@ -12,15 +12,15 @@ from inspect_dining.errors import BadInput
 from inspect_dining.files import write
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
-"""The commands that are looked for; all of them print alike."""
+"""The browser commands to look for; all of them print the same way."""
 _SECONDS = 120
 
 
 def find_browser() -> str:
-    """The browser that prints.
+    """Finds the browser that prints.
 
     Raises:
-        BadInput: There is none on PATH.
+        BadInput: There is no such browser on PATH.
     """
     for name in BROWSERS:
         found = shutil.which(name)
@@ -36,7 +36,7 @@ def print_pdf(page: str) -> bytes:
     """Prints an HTML page.
 
     Args:
-        page: The page, which must need no network.
+        page: The page, which must not need a network.
 
     Returns:
         The PDF.
@@ -51,7 +51,7 @@ def print_pdf(page: str) -> bytes:
         command = [browser, "--headless", "--disable-gpu", "--no-pdf-header-footer", "--disable-background-networking"]
         command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}", source.as_uri()]
         if hasattr(os, "geteuid") and os.geteuid() == 0:
-            command.insert(1, "--no-sandbox")  # a container runs as root, which the sandbox refuses
+            command.insert(1, "--no-sandbox")  # containers run as root, which the sandbox refuses
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -63,15 +63,15 @@ def print_pdf(page: str) -> bytes:
 
 
 def save_figures(page: str, folder: Path) -> None:
-    """Writes the figures of a report as `figure-01.svg` and so on, and as PDFs where there is a browser.
+    """Writes the figures of a report as `figure-01.svg` and so on, and as PDFs if there is a browser.
 
     Raises:
-        BadInput: The folder cannot be made, or a file not be written.
+        BadInput: The folder cannot be created, or a file cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"{folder} cannot be made: {error.strerror or error}.") from error
+        raise BadInput(f"{folder} cannot be created: {error.strerror or error}.") from error
     can_print = any(shutil.which(name) for name in BROWSERS)
     for number, svg in enumerate(figures(page), 1):
         write(folder / f"figure-{number:02d}.svg", svg)
@@ -80,7 +80,7 @@ def save_figures(page: str, folder: Path) -> None:
 
 
 def print_figure(svg: str) -> bytes:
-    """One figure as a PDF of its own size.
+    """One figure as a PDF of the figure's size.
 
     Raises:
         BadInput: There is no browser, or it failed.

@@ -1,6 +1,6 @@
-"""A game as a ring of seats and forks that is scrubbed round by round, for a report.
+"""A game as an interactive ring of seats and forks, for a report.
 
-Without JavaScript nothing of it is seen, and the strip above it stays.
+Without JavaScript the ring stays hidden, and the strip above it remains.
 """
 
 import json
@@ -14,7 +14,7 @@ from inspect_dining.table.round import Round, ate
 from inspect_dining.table.table import FREE
 
 _SIZE, _SEATS, _FORKS, _HAND = 320, 118, 92, 104
-"""The picture's side, and the radii of seats, lying forks and held forks, in pixels."""
+"""The picture's side, and the radii of seats, free forks and held forks, in pixels."""
 
 SCRIPT = """
 document.querySelectorAll('.ring').forEach(function (ring) {
@@ -59,7 +59,7 @@ document.querySelectorAll('.ring').forEach(function (ring) {
   show();
 });
 """
-"""What makes every ring of a page move; it stands once, at the end."""
+"""The script that runs every ring of a page; it is included once, at the end."""
 
 STYLE = """
 .ring { display: grid; grid-template-columns: minmax(16rem, 20rem) 1fr; gap: .3rem 1.2rem; align-items: start;
@@ -82,15 +82,15 @@ STYLE = """
 @media (max-width: 40rem) { .ring { grid-template-columns: 1fr; } }
 @media print { .ring { display: none; } }
 """
-"""How it looks; it is left out in print, where the strip stays."""
+"""The style of the ring; it is hidden in print, where the strip remains."""
 
 
 def ring(record: Record, name: str) -> str:
-    """The ring of a game, as HTML that shows itself once `SCRIPT` has run.
+    """The ring of a game, as HTML that becomes visible once `SCRIPT` has run.
 
     Args:
         record: The record of the game.
-        name: What game it is, for people who hear the page.
+        name: The name of the game, for screen readers.
     """
     n = record.rules.n
     wide = 2 * pi / n
@@ -109,7 +109,7 @@ def ring(record: Record, name: str) -> str:
         )
         lx, ly = at(seat * wide, _SEATS + size + 10)
         seats.append(f'<text class="name" x="{lx:.1f}" y="{ly + 4:.1f}">{seat}</text>')
-        # fork i lies left of seat i, between it and seat i - 1
+        # fork i is left of seat i, between it and seat i - 1
         places = {}
         for key, angle, radius in (
             ("lie", (seat - 0.5) * wide, _FORKS),
@@ -135,7 +135,7 @@ def ring(record: Record, name: str) -> str:
 
 
 def _plain(record: Record, round: Round) -> dict[str, object]:
-    """What the ring shows of a round: holders of forks, meals, whether it locked, lost turns, turns and messages."""
+    """The data of a round for the ring: holders of forks, meals, whether it locked, lost turns, turns and messages."""
     faults = faults_of(record.rules, round.faulty)
     said = {"s": [messages(round, seat) for seat in range(record.rules.n)]} if record.rules.talk else {}
     return {
