@@ -92,4 +92,4 @@ def test_thirty_games_see_three_and_a_half_times_as_many_survivors() -> None:
     above = detectable_shares(0.13, 30, 30)[0]
     assert above is not None
     assert 3.35 < above / 0.13 < 3.65
-    assert "three and a half times as many" in flat("plan.md")
+    assert "three and a half times as often" in flat("plan.md")

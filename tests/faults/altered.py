@@ -23,6 +23,7 @@ from inspect_dining.analysis.show.report.page import page
 from inspect_dining.errors import BadInput
 from inspect_dining.table import Rules, play
 from tests.analysis.made import log, sample
+from tests.analysis.test_sent import Asked, event
 from tests.parsing import TRICKS, faults
 
 RULES = Rules(n=3, rounds=8)
@@ -60,8 +61,10 @@ VALUES: dict[str, JsonValue] = {
 
 
 def true_log() -> EvalLog:
-    """A log of four games of chance."""
+    """A log of four games of chance with the first calls of two seats."""
     games = [sample(play(RULES, "random", place), name, RULES, cost=0.5) for place, name in enumerate(NAMES)]
+    for one in games:
+        one.events = [event(seat, {"temperature": 0.5}, Asked()) for seat in range(2)]
     return log("m/x", games, planned=NAMES, rounds=8, roles={"seat_1": "m/y"})
 
 

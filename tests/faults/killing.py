@@ -18,13 +18,15 @@ def computed(process: BaseProcess) -> float:
     return 0.0
 
 
-def run(processes: Sequence[BaseProcess], until: float | None = None, within_s: float = 600) -> tuple[list[int], float]:
+def run(
+    processes: Sequence[BaseProcess], until: float | None = None, within_s: float = 3600
+) -> tuple[list[int], float]:
     """Starts processes and waits for their end, or kills those that are at work when one has used its time.
 
     Args:
         processes: Not yet started.
         until: Seconds of a core that one of them may use; None for as many as it takes.
-        within_s: Seconds after which they are killed in any case, so that nothing hangs.
+        within_s: Seconds after which they are killed in any case, so that nothing hangs; a busy machine may take long.
 
     Returns:
         The exit code of each, which is negative for one that was killed, and the most seconds that one of them used.

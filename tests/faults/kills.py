@@ -73,7 +73,8 @@ def outcome(folder: Path, length: float, buffer: int | None, rng: random.Random)
     logs = [info.name for info in list_eval_logs(str(folder))]
     if not logs:
         return "killed before there was a log"
-    killed(partial(retry, logs[0], folder))
+    if killed(partial(retry, logs[0], folder))[0]:
+        return "the retry hung"
     statuses = [read_eval_log(info.name, header_only=True).status for info in list_eval_logs(str(folder))]
     if "success" not in statuses:
         return f"not retried: {statuses}"
