@@ -486,7 +486,7 @@ def test_epochs_count_once(games: int, epochs: int, data: st.DataObject) -> None
 
 
 def test_an_estimate_without_interval_says_why() -> None:
-    assert estimate([0.1 * number for number in range(10)]).why == "10 of 25 games"
+    assert estimate([0.1 * number for number in range(10)]).why == "10 games, and it takes 25"
     assert estimate([0.5] * 30).why == "no two games differ"
     assert estimate([1.0] * 25 + [0.1, 0.2, 0.3, 0.4, 0.5]).why == "hardly two games differ"
     assert estimate([]).why == ""

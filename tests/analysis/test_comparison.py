@@ -234,9 +234,9 @@ def test_what_would_not_hold_is_not_printed_and_the_notes_say_why() -> None:
     found = _compared(run("m/a", "lehmann_rabin", RULES, 12), run("m/b", "odd_even", RULES, 12, seed=1))
     (section,) = found.sections
     efficiency = next(contrast for contrast in section.contrasts if contrast.outcome == "efficiency")
-    assert (efficiency.p, efficiency.means, efficiency.why) == (None, None, "12 of 25 games")
-    assert any("no interval of efficiency" in note and "(12 of 25 games)" in note for note in found.notes)
-    assert any("No t-test would hold (12 of 25 games): efficiency B - A" in note for note in found.notes)
+    assert (efficiency.p, efficiency.means, efficiency.why) == (None, None, "12 games, and it takes 25")
+    assert any("no interval of efficiency" in note and "(12 games, and it takes 25)" in note for note in found.notes)
+    assert any("No t-test would hold (12 games, and it takes 25): efficiency B - A" in note for note in found.notes)
     lopsided = _compared(run("m/a", "lehmann_rabin", RULES, 26), run("m/b", "odd_even", RULES, 60, seed=1))
     assert lopsided.sections[0].contrasts[0].why == "26 against 60 games"
 

@@ -116,7 +116,7 @@ def _refusal(means: Sequence[float], found: Estimate, fed: float | None) -> str:
     if len(means) > 1 and found.interval is None:
         return "no two games differ"
     if len(means) < FEWEST:
-        return f"{len(means)} of {FEWEST} games"
+        return f"{len(means)} games, and it takes {FEWEST}"
     if fed is not None and fed < APART:
         return "hardly a game had a meal"
     return "" if apart(means) >= APART else "hardly two games differ"

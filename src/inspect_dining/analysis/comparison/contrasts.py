@@ -145,7 +145,7 @@ def _refusal(first: Sequence[float], second: Sequence[float], same: bool) -> str
     """Why a t-test is not valid on these games; empty if it is."""
     fewer, more = sorted((len(first), len(second)))
     if fewer < FEWEST:
-        return f"{fewer} of {FEWEST} games"
+        return f"{fewer} games, and it takes {FEWEST}"
     if same:
         differ = apart([b - a for a, b in zip(first, second, strict=True)])
     else:
