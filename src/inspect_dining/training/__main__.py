@@ -153,6 +153,44 @@ def ablate(recipe_name: str, seeds: str, settings: Sequence[str], jobs: int, out
 
 
 @main.command()
+@click.option("--model", required=True, help="A local folder, or a hub name.")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The folder of the drilled model.")
+@click.option("--seed", default=1, help="The seed of views and samples.")
+@click.option("--steps", type=click.IntRange(min=1), default=60, help="The most steps.")
+@click.option("--batch", type=click.IntRange(min=1), default=32, help="Views a step.")
+@click.option("--check-every", type=click.IntRange(min=1), default=5, help="Steps between two counts of calls.")
+@click.option("--rate", default=5e-4, help="Adam's rate.")
+@click.option("--lora-rank", type=click.IntRange(min=1), default=16, help="Rank of the adapters, which are merged.")
+@click.option("--max-tokens", type=click.IntRange(min=1), default=32, help="The most tokens of a reply.")
+@click.option("--dtype", default="float32", help="float32 or bfloat16.")
+@click.option("--thinking", default=None, help="Whether the chat template is asked for a thinking reply.")
+@click.option("--micro-tokens", type=click.IntRange(min=1), default=4096, help="Tokens in one backward pass.")
+@click.option("--threads", type=click.IntRange(min=1), default=None, help="Threads of torch.")
+def drill(
+    out: Path, steps: int, batch: int, check_every: int, threads: int | None, lora_rank: int, **keys: object
+) -> None:
+    """Teaches a language model to call tools, so that it can be trained: a format drill.
+
+    Killed, it goes on where it was when the same command is given again.
+    """
+    _quiet()
+    from inspect_dining.training import drill as drilling
+    from inspect_dining.training import session
+
+    session.threads(threads)
+    given = {key: value for key, value in keys.items() if value is not None}
+    recipe = load("corrected", {**given, "lora_rank": lora_rank, "lora_alpha": 2 * lora_rank})
+    console = Console(markup=False)
+    came = drilling.drill(recipe, out, steps=steps, batch=batch, check_every=check_every, told=console.print)
+    console.print(
+        f"{came.after:.0%} of {drilling.ASKED} sampled replies call a tool after {came.steps} steps ({came.before:.0%} "
+        f"before). The model: {out}",
+        soft_wrap=True,
+        highlight=False,
+    )
+
+
+@main.command()
 @click.argument("model")
 def template(model: str) -> None:
     """Prints the chat template with which a server shows tools as training does; MODEL is a folder or a hub name.

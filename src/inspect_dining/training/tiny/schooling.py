@@ -66,7 +66,7 @@ def answer(view: View, question: str) -> str:
     }[question]
 
 
-def _views(rng: random.Random, hint: Hint, noise: Callable[[], float]) -> Iterator[Seen]:
+def views(rng: random.Random, hint: Hint, noise: Callable[[], float]) -> Iterator[Seen]:
     """Views of games of all sizes, with what noisy `left_first` does in them."""
     decide = SCRIPTED["left_first"].decide
     while True:
@@ -126,7 +126,7 @@ def school(
         return [(bare, *ids[1:]) if rng.random() < BARE else ids for ids in made]
 
     optimizer = torch.optim.Adam(policy.model.parameters(), lr=rate, betas=(0.9, 0.98))
-    stream = _views(rng, hint, lambda: rng.uniform(0.1, 0.7))
+    stream = views(rng, hint, lambda: rng.uniform(0.1, 0.7))
     pool: list[Seen] = []
     calls = {action: policy.prompts.encode([call_text(action) + END])[0] for action in Action}
     right: dict[str, float] = {}
@@ -149,14 +149,14 @@ def school(
             told(f"reading drill, step {steps}: worst question right {min(right.values()):.0%}")
             if min(right.values()) >= ENOUGH:
                 break
-    stream = _views(rng, hint, lambda: NOISE)
-    wide = _views(rng, hint, lambda: rng.choice([NOISE, 0.5]))
+    stream = views(rng, hint, lambda: NOISE)
+    wide = views(rng, hint, lambda: rng.choice([NOISE, 0.5]))
     pool = []
     wide_pool: list[Seen] = []
     value = math.nan
     for step in range(imitation_steps):
         seen = _shuffled(rng, stream, batch // 2, pool) + [
-            (r, view, _imitated(rng, view)) for r, view, _ in _shuffled(rng, wide, batch // 2, wide_pool)
+            (r, view, imitated(rng, view)) for r, view, _ in _shuffled(rng, wide, batch // 2, wide_pool)
         ]
         _set_rate(optimizer, rate * (0.1 + 0.45 * (1 + math.cos(math.pi * step / imitation_steps))))
         logps, _, exists = policy.logps([
@@ -170,7 +170,8 @@ def school(
     return Schooled(steps, right, value)
 
 
-def _imitated(rng: random.Random, view: View) -> Action:
+def imitated(rng: random.Random, view: View) -> Action:
+    """What noisy `left_first` does in a view."""
     chosen = SCRIPTED["left_first"].decide(view, Coin(0)) or Action.THINK
     return rng.choice(list(Action)) if rng.random() < NOISE else chosen
 
