@@ -58,7 +58,7 @@ def not_finite(weights: Weights) -> Weights:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (without_one, "are not those of its adapter_config.json: .* has no counterpart"),
+        (without_one, "do not match its adapter_config.json: .* has no counterpart"),
         (with_one_more, r"layers\.9\..* has no counterpart"),
         (lambda weights: {}, "has no counterpart"),
         (not_finite, "numbers that are not finite"),

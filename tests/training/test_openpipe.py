@@ -55,7 +55,7 @@ def refused(sentence: str, processes: int = 1, **keys: object) -> None:
 def test_what_is_wrong_with_art_is_said_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     good = has_art(tmp_path)
-    refused("runs OpenPipe ART in an interpreter of its own: make an environment of Python 3.12")
+    refused("runs OpenPipe ART in its own interpreter: make an environment of Python 3.12")
     refused("lora_rank is 0; give --lora-rank 8", art_python=good, lora_rank=0)
     refused("was started in 2 processes", 2, art_python=good)
     refused("--art-backend nearby is not accepted", art_python=good, art_backend="nearby")

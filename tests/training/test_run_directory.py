@@ -71,9 +71,9 @@ def overwrite(name: str, text: str) -> Callable[[RunDir], None]:
 DAMAGE: dict[str, tuple[Callable[[RunDir], None], str]] = {
     "a flipped bit in the state": (lambda d: flip(d.path / "state-0010.pt"), "state-0010.pt is not what was saved"),
     "no state": (lambda d: (d.path / "state-0010.pt").unlink(), "state-0010.pt is missing"),
-    "an altered metric": (alter("metrics.jsonl"), "metrics.jsonl is not what it was"),
-    "no metrics": (lambda d: (d.path / "metrics.jsonl").unlink(), "metrics.jsonl is not what it was"),
-    "no selection": (lambda d: (d.path / "selection.jsonl").unlink(), "selection.jsonl is not what it was"),
+    "an altered metric": (alter("metrics.jsonl"), "metrics.jsonl has changed since"),
+    "no metrics": (lambda d: (d.path / "metrics.jsonl").unlink(), "metrics.jsonl has changed since"),
+    "no selection": (lambda d: (d.path / "selection.jsonl").unlink(), "selection.jsonl has changed since"),
     "metrics that are no JSON": (
         overwrite("metrics.jsonl", "{\n"),
         "is damaged",
@@ -128,10 +128,10 @@ def test_a_state_of_older_runs_is_read_and_one_that_is_none_is_refused(tmp_path:
     assert found["step"] == 3
     for made in ([1, 2], {"step": 3}):
         torch.save(made, tmp_path / "state.pt")
-        with pytest.raises(BadInput, match="is no state of a run"):
+        with pytest.raises(BadInput, match="is not a state of a run"):
             directory.state()
     (tmp_path / "state.pt").write_bytes(b"cposix\nsystem\n(S'true'\ntR.")
-    with pytest.raises(BadInput, match="is no state of a run"):
+    with pytest.raises(BadInput, match="is not a state of a run"):
         directory.state()
 
 

@@ -213,7 +213,7 @@ def test_a_run_with_mirror_and_partners_that_is_killed_goes_on_to_equal_weights(
         ({"mirror": "true", "ties": "lowest"}, "under ties=lowest they go by seat numbers"),
         ({"mirror": "true", "order": "sequential"}, "under order=sequential they go by seat numbers"),
         ({"partners": "past", "rollouts": "vllm"}, "name scripted players only"),
-        ({"partner_share": 0.2}, "partner_share=0.2 is the share of groups with partners, and there are none"),
+        ({"partner_share": 0.2}, "partner_share=0.2 is the share of groups with partners, but there are none"),
     ],
 )
 def test_what_does_not_go_together_is_refused_in_a_sentence(changes: dict[str, object], said: str) -> None:

@@ -154,8 +154,8 @@ def other_prompt(good: Json) -> tuple[int, object]:
         (with_logp("null"), "no finite log-probability for each"),
         (other_prompt, "read another prompt than it was sent"),
         (lambda good: (200, {"choices": []}), "gave 0 replies where 1 were asked for"),
-        (lambda good: (200, "<html>"), "answered what is no completion"),
-        (lambda good: (200, {"choices": [{"index": "x"}]}), "answered what is no completion"),
+        (lambda good: (200, "<html>"), "returned no valid completion"),
+        (lambda good: (200, {"choices": [{"index": "x"}]}), "returned no valid completion"),
         (
             lambda good: (400, {"error": {"message": "the context is full"}}),
             'with status 400: {"error": {"message": "the context is full',

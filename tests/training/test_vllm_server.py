@@ -181,7 +181,7 @@ def test_an_interpreter_without_vllm_is_said(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_rank_that_vllm_does_not_serve_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="lora_rank=1000 is above"):
+    with pytest.raises(BadInput, match="lora_rank=1000 is too large"):
         Server("model", tmp_path / "vllm.log", rank=1000)
 
 

@@ -12,7 +12,7 @@ __all__ = ["Recipe", "Run", "load"]
 
 
 def __getattr__(name: str) -> object:
-    """Imports a public name from its home when it is first asked for."""
+    """Imports a public name from its module on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

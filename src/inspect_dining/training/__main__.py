@@ -1,4 +1,4 @@
-"""`python -m inspect_dining.training`: train a model on the dining philosophers, and see what it came to."""
+"""`python -m inspect_dining.training`: train a model on the dining philosophers, and show the results."""
 
 import os
 import shlex
@@ -19,11 +19,11 @@ C = TypeVar("C", bound=Callable[..., object])
 
 
 CONSENTED = ("art_python", "art_backend", "vllm_python", "vllm_args", "shaping")
-"""The keys of a recipe that name what is run or imported: a run directory alone cannot ask for that."""
+"""The keys of a recipe that name code to run or import; a run directory alone cannot request that."""
 
 
 def refuse_unasked(recipe: Recipe, given: Mapping[str, str], out: Path) -> None:
-    """Refuses what a recipe in a folder would have run or imported, unless the command line names it too.
+    """Refuses code that a recipe in a folder would run or import, unless the command line names it too.
 
     Raises:
         BadInput: The command line does not repeat it.
@@ -36,11 +36,11 @@ def refuse_unasked(recipe: Recipe, given: Mapping[str, str], out: Path) -> None:
         flag = f"--{key.replace('_', '-')}"
         if named and given.get(key) != value:
             raise BadInput(
-                f"The recipe in {out} names {value!r} ({key}), which is run or imported only if you ask for it: add "
+                f"The recipe in {out} names {value!r} ({key}), which is run or imported only on request: add "
                 f"{flag} {shlex.quote(value)} if you trust it."
             )
         if key in given and given[key] != value:
-            raise BadInput(f"{flag} {given[key]} is not what the run in {out} began with ({value or 'nothing'}).")
+            raise BadInput(f"{flag} {given[key]} is not the value of the run in {out} ({value or 'nothing'}).")
 
 
 def _keys(command: C) -> C:
@@ -61,12 +61,12 @@ def _help(name: str) -> str:
 )
 @click.option("--recipe", "recipe_name", default=None, help=f"{', '.join(builtin())}, or a YAML file.")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="The run directory.")
-@click.option("--resume", is_flag=True, help="Go on with the run in --out.")
+@click.option("--resume", is_flag=True, help="Continue the run in --out.")
 @click.option(
-    "--accept-changes", is_flag=True, help="Go on although recipe.yaml was changed since the state was saved."
+    "--accept-changes", is_flag=True, help="Continue although recipe.yaml was changed since the state was saved."
 )
-@click.option("--beside/--no-beside", default=None, help="Whether the paper's recipe is run and shown beside (tiny).")
-@click.option("--threads", type=click.IntRange(min=1), default=None, help="Threads of torch; for tiny 1 is fastest.")
+@click.option("--beside/--no-beside", default=None, help="Whether the paper's recipe is also run and shown (tiny).")
+@click.option("--threads", type=click.IntRange(min=1), default=None, help="Torch threads; 1 is fastest for tiny.")
 @_keys
 @click.pass_context
 def main(
@@ -82,16 +82,16 @@ def main(
 ) -> None:
     """Trains a model on the dining philosophers by GRPO, on the evaluation's own reward.
 
-    Without arguments: the corrected recipe on a tiny stand-in, with a before/after table, within ten minutes.
+    Without arguments, it runs the corrected recipe on a tiny stand-in, with a before/after table, within ten minutes.
 
-    Every key of a recipe is a flag. A flag that is not given keeps the value of the recipe.
+    Every key of a recipe is a flag. Flags that are not given keep the recipe's values.
     """
     if context.invoked_subcommand is not None:
         return
     changes = {key: value for key, value in keys.items() if value is not None}
     if resume:
         if changes.keys() - CONSENTED or recipe_name:
-            raise BadInput("--resume goes on with the recipe that the run began with; give only --out.")
+            raise BadInput("--resume continues with the recipe that the run began with; give only --out.")
         if out is None:
             raise BadInput("--resume needs the directory of the run: --out RUN.")
     _quiet()
@@ -103,11 +103,11 @@ def main(
     else:
         recipe = load(recipe_name or ("quick" if "model" not in changes else "corrected"), changes)
         if Path(recipe.model).is_dir():
-            # so that --resume finds it from any folder
+            # so --resume finds it from any folder
             recipe = recipe.model_copy(update={"model": str(Path(recipe.model).resolve())})
     processes, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     if processes > 1 and out is None:
-        raise BadInput("Several processes need one run directory between them: give --out RUN.")
+        raise BadInput("Several processes need one common run directory: give --out RUN.")
     path = out or Path("runs") / f"{recipe.name}-{recipe.seed}-{datetime.now():%Y%m%d-%H%M%S}"
     from inspect_dining.training import session
 
@@ -115,7 +115,7 @@ def main(
     session.threads(threads or (1 if tiny else None))
     if beside is None:
         beside = tiny and recipe.name != "paper"
-    # The control beside the run is one process's work.
+    # The control run uses a single process.
     beside = beside and processes == 1
     session.whole(
         recipe, path, Console(quiet=rank > 0, markup=False), resume=resume, beside=beside, accept=accept_changes
@@ -123,12 +123,12 @@ def main(
 
 
 @main.command()
-@click.option("--recipe", "recipe_name", default="quick", help="Whose answers to the proposals are tried.")
+@click.option("--recipe", "recipe_name", default="quick", help="The recipe whose versions of the proposals are tried.")
 @click.option("--seeds", default="21,22,23,24,25", help="The seeds of every variant.")
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A key of the recipe, for all but the paper's."
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A recipe key, for all variants except the paper's."
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Runs at once.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, help="Runs in parallel.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/ablation"), help="The folder of all runs.")
 def ablate(recipe_name: str, seeds: str, settings: Sequence[str], jobs: int, out: Path) -> None:
     """Runs the paper's recipe, each of its three proposals alone, each left out, and all together."""
@@ -193,21 +193,21 @@ def drill(
 @main.command()
 @click.argument("model")
 def template(model: str) -> None:
-    """Prints the chat template with which a server shows tools as training does; MODEL is a folder or a hub name.
+    """Prints a chat template that makes a server show tools as in training; MODEL is a folder or a hub name.
 
-    For `vllm serve MODEL --chat-template FILE`, where a trained model is evaluated by `vllm/`.
+    Use it with `vllm serve MODEL --chat-template FILE` to evaluate a trained model by `vllm/`.
     """
     _quiet()
     from inspect_dining.training.play.loading import load_tokenizer, prompts
     from inspect_dining.training.play.vllm_server import served_template
 
     tokenizer = load_tokenizer(model)
-    prompts(tokenizer)  # so that one without a template is refused in a sentence
+    prompts(tokenizer)  # refuses a tokenizer without a template in a sentence
     click.echo(served_template(tokenizer), nl=False)
 
 
 def _quiet() -> None:
-    """Keeps the libraries' own chatter out of the display."""
+    """Silences the libraries' own output."""
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

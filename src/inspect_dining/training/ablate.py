@@ -1,10 +1,10 @@
-"""The ablation: the paper's recipe, and every combination of its three proposals at one equal budget.
+"""The ablation: the paper's recipe, and every combination of its three proposals at the same budget.
 
-The proposals are those of arXiv 2606.07845: another reward, the best checkpoint instead of the last, a curriculum. The
-eight combinations of a recipe's own answers to them are run (none, each alone, each left out, all), with several seeds,
-all from the same first weights of a seed; beside them the paper's recipe as it is, and all three without the bonus on
-seats that act apart, which the eight share. Two combinations that only keep another checkpoint are trained once. A run
-that is on disk is not run again, and one that was killed goes on.
+The proposals are those of arXiv 2606.07845: another reward, the best checkpoint instead of the last, a curriculum. All
+eight combinations of a recipe's versions of them are run (none, each alone, each left out, all), with several seeds and
+the same initial weights per seed. In addition, the paper's recipe is run unchanged, and all three are run without the
+bonus on seats that act apart, which the eight share. Two combinations that differ only in the checkpoint they keep are
+trained once. A finished run is not repeated, and a killed one is continued.
 """
 
 import json
@@ -38,7 +38,7 @@ class Variant:
 
     Attributes:
         name: Its name, which is also that of its folders.
-        recipe: The recipe, but for the seed.
+        recipe: The recipe without the seed.
     """
 
     name: str
@@ -50,7 +50,7 @@ def variants(recipe: Recipe) -> list[Variant]:
     paper = load(PAPER)
     kept = ("model", "order", "release", "ties", "patience", "hint", "dtype", "max_tokens", "thinking", "restarts")
     tests = ("test_sizes", "test_rounds", "test_episodes")
-    # At its own rate the paper's recipe moves nothing of a tiny model, so it gets the rate of the others.
+    # At its own rate, the paper's recipe barely changes a tiny model, so it gets the rate of the others.
     rates = {"rate": recipe.rate, "rate_last": recipe.rate}
     control = paper.model_copy(update={key: getattr(recipe, key) for key in (*kept, *tests)} | rates)
     made = [Variant(PAPER, control)]
@@ -80,7 +80,7 @@ class Job:
 
 
 class _Unseen:
-    """Nobody watches a run of an ablation."""
+    """A watcher that ignores everything, for the runs of an ablation."""
 
     def line(self, text: str) -> None:
         return
@@ -90,7 +90,7 @@ class _Unseen:
 
 
 def work(jobs: Sequence[Job]) -> list[Job]:
-    """Runs the first job to its end, or goes on with it; the others only keep another checkpoint of the same run."""
+    """Runs or continues the first job to its end; the others only keep another checkpoint of the same run."""
     import torch
 
     from inspect_dining.training.keep.run_directory import RunDir
@@ -112,7 +112,7 @@ def work(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _copy(run: Path, recipe: Recipe, folder: Path) -> None:
-    """Copies a run, but for what it came to, under another recipe."""
+    """Copies a run without its results, under another recipe."""
     from inspect_dining.training.keep.run_directory import RunDir
 
     shutil.copytree(
@@ -139,14 +139,14 @@ def teach(recipe: Recipe, path: Path) -> Path:
 def ablate(
     recipe: Recipe, seeds: Sequence[int], out: Path, *, jobs: int = 1, told: Callable[[str], None] = lambda line: None
 ) -> dict[str, list[dict[str, object]]]:
-    """Runs what is not on disk yet, and gives for each variant the before/after table of every seed.
+    """Runs whatever is not on disk yet, and returns the before/after table of every seed for each variant.
 
     Args:
-        recipe: The recipe whose proposals are taken and left out.
+        recipe: The recipe whose proposals are included and left out.
         seeds: The seeds of every variant.
         out: The folder of all runs.
-        jobs: Runs at once, each in a process of its own.
-        told: Takes a line for every run that ends.
+        jobs: Runs in parallel, each in its own process.
+        told: Receives a line for every run that ends.
 
     Raises:
         BadInput: The folder holds runs of another recipe.
@@ -186,13 +186,13 @@ def _refuse_another(job: Job) -> None:
 
     if (job.path / "recipe.yaml").is_file() and RunDir(job.path).recipe() != job.recipe:
         raise BadInput(
-            f"{job.path} holds a run of another recipe; take another --out, or the recipe that it began with."
+            f"{job.path} holds a run of another recipe; use another --out, or the recipe that it began with."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over seeds with half of its 95% t interval; NaN from one seed, and where no two seeds differ."""
+    """A mean over seeds with half of its 95% t interval; NaN for one seed, and if no two seeds differ."""
 
     mean: float
     half: float
@@ -208,7 +208,7 @@ def mean_of(values: Sequence[float]) -> Mean:
 
 
 def rows(found: Mapping[str, Sequence[Mapping[str, object]]]) -> Iterator[tuple[str, int, str, dict[str, Mean]]]:
-    """For each variant, size and way to play the measures over seeds."""
+    """The measures over seeds for each variant, size and way to play."""
     for name, tables in found.items():
         cells: dict[tuple[int, str], list[dict[str, float]]] = {}
         for table in tables:

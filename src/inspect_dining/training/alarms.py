@@ -1,4 +1,4 @@
-"""Alarms for the known ways in which such a run dies, from its metrics alone."""
+"""Alarms for the known failure modes of a run, from its metrics alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,40 +9,40 @@ MetricsRow = Mapping[str, float]
 
 
 class Alarm(StrEnum):
-    """A known way to die."""
+    """A known failure mode."""
 
     SILENCE = "nobody eats and nothing locks: the model has learned to sit still"
-    """No meal and hardly a deadlock for three steps."""
+    """No meals and hardly any deadlocks for three steps."""
     NO_CALLS = "most turns are lost: the model has stopped calling tools"
     """More than half of all turns lost."""
     ALL_DEAD = "no group has any spread: nothing is learned any more"
-    """Every group dead for five steps."""
+    """Every group without spread for five steps."""
     CERTAIN_DEADLOCK = "every game deadlocks"
     """At least 99% deadlock for twenty steps."""
     ONE_MEAL = "everyone eats once and then stops"
-    """At least 95% fed, at most 1.2 meals a seat, in games with room for twice as many."""
+    """At least 95% fed, at most 1.2 meals per seat, in games with room for twice as many."""
     HOGGING = "many meals, but a third of the seats or more starve"
     """Efficiency at least 0.3 with at most two thirds fed."""
     HOLLOW = "the reward rises while meals fall"
-    """Over the last twenty steps against the twenty before, on the same games."""
+    """Compares the last twenty steps with the twenty before, on the same games."""
     NO_ENTROPY = "the replies have no chance left in them and the games are still lost"
-    """Entropy below 0.01 nats a reply at a deadlock rate above 0.5."""
+    """Entropy below 0.01 nats per reply at a deadlock rate above 0.5."""
 
     OFF = "the learner gives the replies other probabilities than the sampler did"
-    """A mean difference above 0.05 nats a token: dropout, or weights that moved in between."""
+    """A mean difference above 0.05 nats per token: dropout, or weights that changed in between."""
 
 
 FATAL = frozenset({Alarm.SILENCE, Alarm.NO_CALLS, Alarm.CERTAIN_DEADLOCK})
-"""The alarms after which a recipe that allows restarts starts again."""
+"""The alarms after which a recipe that allows restarts starts over."""
 
 
 OFF_LIMIT = 0.05
-"""Nats a token; float32 differs by less than a thousandth, bfloat16 by a few hundredths."""
+"""Nats per token; float32 differs by less than a thousandth, bfloat16 by a few hundredths."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """An alarm goes off when its test holds for each of the last so many steps."""
+    """An alarm goes off if its test holds in each of the given number of latest steps."""
 
     steps: int
     holds: Callable[[MetricsRow], bool]
@@ -64,7 +64,7 @@ _COMPARED = 20
 
 
 def alarms(rows: Sequence[MetricsRow]) -> list[Alarm]:
-    """The alarms that go off at the last of these steps."""
+    """The alarms that go off at the latest of these steps."""
     raised = [
         alarm for alarm, rule in _RULES.items() if len(rows) >= rule.steps and all(map(rule.holds, rows[-rule.steps :]))
     ]

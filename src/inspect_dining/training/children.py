@@ -1,4 +1,4 @@
-"""What the processes that a training run starts get of our environment: what they need, and nobody's keys."""
+"""The environment of the processes that a training run starts: what they need, and no API keys."""
 
 import os
 import re
@@ -12,13 +12,13 @@ _NEEDED = (
 
 
 def inherited(more: str = "") -> dict[str, str]:
-    """What a child gets of our environment: where things are, how to compute, and how to reach the model's hub.
+    """The environment of a child process: paths, compute settings, and access to the model hub.
 
     Args:
-        more: A regular expression of further names that it needs.
+        more: A regular expression for further names that it needs.
 
     Returns:
-        Values by name; keys of model providers are not among them.
+        Values by name, without keys of model providers.
     """
     wanted = re.compile(f"{_NEEDED}|{more}" if more else _NEEDED)
     return {name: value for name, value in os.environ.items() if wanted.fullmatch(name)}

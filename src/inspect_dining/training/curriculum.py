@@ -1,8 +1,8 @@
-"""The curriculum: which games a step plays, decided by training success alone.
+"""The curriculum: the games of each step, chosen by training success alone.
 
-A stage is left when its efficiency is reached over a window of steps with hardly a deadlock, or when its steps are
-used up. After an early advance that fails (deadlock above a bound over a window), the stage before is taken again, and
-is then left by its steps only. Where a run stands follows from its metrics, so a resumed run stands where it stood.
+A stage ends when its efficiency is reached over a window of steps with hardly any deadlocks, or when its steps are used
+up. If an early advance fails (deadlock above a bound over a window), the previous stage is resumed and then ends only
+by its steps. The current stage follows from the metrics, so a resumed run continues in the same stage.
 """
 
 from collections.abc import Sequence
@@ -13,20 +13,20 @@ from inspect_dining.training.recipe import Stage, size
 WINDOW = 5
 """Steps over which success and failure are judged."""
 FEW_DEADLOCKS = 0.05
-"""The deadlock rate at which a stage may be left early."""
+"""The deadlock rate at which a stage may end early."""
 
 
 @dataclass(slots=True)
 class Curriculum:
-    """Where a run stands in its stages.
+    """A run's position in its stages.
 
     Attributes:
         stages: The stages.
-        fall_back: The deadlock rate that takes an early advance back.
-        stage: The stage now, from 0.
+        fall_back: The deadlock rate that reverts an early advance.
+        stage: The current stage, from 0.
         since: Steps played in it.
-        early: Whether it was reached by success rather than by its steps.
-        barred: Stages that cannot be left early any more.
+        early: Whether it was reached by success rather than by using up steps.
+        barred: Stages that can no longer end early.
     """
 
     stages: Sequence[Stage]
@@ -42,7 +42,7 @@ class Curriculum:
         return [size(names[i % len(names)]) for i in range(groups)]
 
     def step(self, deadlock: Sequence[float], efficiency: Sequence[float]) -> None:
-        """Takes a step into account.
+        """Updates the position after a step.
 
         Args:
             deadlock: The training deadlock rate of every step so far.
@@ -72,17 +72,17 @@ KEPT = 0.93
 
 
 def entropy_share(efficiency: Sequence[float], stages: Sequence[int], *, begun: int, ramp: int) -> float:
-    """Which share of its last value the entropy coefficient has after these steps.
+    """The entropy coefficient after these steps, as a share of its final value.
 
-    It grows steadily from the step at which it begins, as long as the meals last: while the efficiency over a window
-    is below what the stage's best window had, it falls back instead, by a fifth a step. A penalty that goes on while
-    the policy loses its meals ends in a sure deadlock or in silence.
+    It grows steadily from the step at which it begins, as long as meals do not drop. While the efficiency over a window
+    is below that of the stage's best window, it shrinks by a fifth per step. A penalty that continues while the policy
+    loses its meals ends in certain deadlock or in silence.
 
     Args:
         efficiency: The training efficiency of every step.
         stages: The stage of every step.
         begun: The step at which it begins.
-        ramp: Steps from there to its last value.
+        ramp: Steps from there to its final value.
 
     Returns:
         A share from 0 to 1.

@@ -1,4 +1,4 @@
-"""Which engines a run has, by its recipe: who plays a step's games, and who learns from its groups."""
+"""The engines of a run, chosen by its recipe: an actor that plays a step's games, and a learner."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ from inspect_dining.training.recipe import Recipe
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What engines are made of.
+    """The parts from which engines are created.
 
     Attributes:
         recipe: The recipe.
         folder: The run directory.
-        base: The base model, as another process finds it.
-        dinner: The model that is trained, at the table.
+        base: The base model, as another process can find it.
+        dinner: The model being trained, at the table.
         tokenizer: Its tokenizer.
-        accelerator: Joins the processes.
-        tell: Hears what happens.
+        accelerator: Connects the processes.
+        tell: Receives messages about progress.
     """
 
     recipe: Recipe
@@ -45,10 +45,10 @@ class Parts:
 
 
 def check(recipe: Recipe, processes: int) -> None:
-    """Looks at what the engines of a recipe need, before anything is made.
+    """Checks the requirements of a recipe's engines, before anything is created.
 
     Raises:
-        BadInput: Something is missing or does not go together, in a sentence.
+        BadInput: Something is missing or incompatible.
     """
     if sharding.wanted():
         if not recipe.lora_rank:
@@ -63,7 +63,7 @@ def check(recipe: Recipe, processes: int) -> None:
             )
         if recipe.credit == "counterfactual" or recipe.explore:
             raise BadInput(
-                "Sharded weights (FSDP) want the same passes in every process, and counterfactual credit and the bonus "
+                "Sharded weights (FSDP) need the same passes in every process, and counterfactual credit and the bonus "
                 "on exploration make their own; give --credit critic or group and --explore 0, or launch without FSDP."
             )
     if recipe.learner == "art":

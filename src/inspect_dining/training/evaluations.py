@@ -1,4 +1,4 @@
-"""Held-out games as real evaluations: Inspect logs of the base model and of the result, sampled and greedy."""
+"""Held-out games as real evaluations: Inspect logs of the base model and of the result, both sampled and greedy."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from inspect_dining.training.recipe import Recipe
 
 
 def evaluate(recipe: Recipe, directory: RunDir) -> Iterator[str]:
-    """Plays test games under Inspect and yields a line for each log.
+    """Plays test games under Inspect and yields one line per log.
 
     The games are the first of the very games of the before/after table.
     """

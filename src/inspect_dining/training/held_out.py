@@ -1,4 +1,4 @@
-"""What games came to, in the numbers that training, selection and the before/after table share."""
+"""Summaries of games, in the numbers that training, selection and the before/after table share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from inspect_dining.training.recipe import Recipe
 
 
 def summary(of: Sequence[Terms], rewards: Sequence[float]) -> dict[str, float]:
-    """Means over games; turns are pooled for lost turns. Meals and the best are per seat."""
+    """Means over games; for lost turns, turns are pooled. Meals and the best are per seat."""
     scored = [compute_scores(t, None) for t in of]
     mean = {name: fmean(one[name] for one in scored) for name in scored[0]}
     turns = sum(t.turns for t in of)
@@ -58,11 +58,11 @@ def held_out(
 
     Args:
         dinner: The model at the table.
-        recipe: Gives the rules, the shaping and the seed, by which the games are named as in `-T seed=SEED`.
-        split: Whose seeds: `select` or `test`.
+        recipe: The recipe, for its rules, shaping and seed; the seed names the games as in `-T seed=SEED`.
+        split: The family of seeds: `select` or `test`.
         sizes: Table sizes.
         rounds: The horizon.
-        episodes: Games of each size.
+        episodes: Games per size.
         key: Keys the sampling.
     """
     reward = recipe.reward()
@@ -95,7 +95,7 @@ def rewarded(reward: Shaping, episode: Terms, name: str) -> float:
     """The reward of a game.
 
     Raises:
-        BadInput: The shaping failed, or gave no finite number; the sentence names the game.
+        BadInput: The shaping failed, or did not return a finite number; the message names the game.
     """
     try:
         return reward(episode)

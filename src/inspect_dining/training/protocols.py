@@ -1,6 +1,6 @@
-"""The two protocols behind which a run keeps its engines: an actor plays a step's games, a learner learns from them.
+"""The two protocols of a run's engines: an actor plays a step's games, and a learner learns from them.
 
-`Run` chooses games, gives out the reward and keeps the books; it does not know which engines it has. `engines` chooses
+`Run` chooses games, computes rewards and keeps the records; it does not know which engines it has. `engines` chooses
 them by the recipe.
 """
 
@@ -14,16 +14,16 @@ from inspect_dining.training.play.rollouts import Play, Rollout
 
 
 class Actor(Protocol):
-    """Plays the games of a step with the weights as they are trained."""
+    """Plays the games of a step with the current weights."""
 
     def begin(self, url: str) -> None:
-        """Starts what it needs beside this process, in place of anything that it started before.
+        """Starts the processes that it needs, replacing any that it started before.
 
         Args:
-            url: Where the learner serves the model, up to `/v1`; empty if it does not.
+            url: The URL at which the learner serves the model, up to `/v1`; empty if it does not.
 
         Raises:
-            BadInput: It cannot begin, in a sentence.
+            BadInput: It cannot start.
         """
 
     def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Rollout], MetricsRow]:
@@ -43,15 +43,15 @@ class Actor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What a learner learns from in a step.
+    """The data and settings of a learner's step.
 
     Attributes:
         step: The step, from 0.
         groups: The groups of this process, with their rewards.
         rate: Adam's rate.
         entropy: The entropy coefficient: positive rewards entropy, negative punishes it.
-        diversity: What seats are paid for acting apart, a nat.
-        explore: What entropy over the six actions is paid, a nat.
+        diversity: The bonus per nat for seats that act apart.
+        explore: The bonus per nat of entropy over the six actions.
     """
 
     step: int
@@ -63,7 +63,7 @@ class Lesson:
 
 
 class LearnerState(TypedDict):
-    """What a learner saves beside the weights."""
+    """The state that a learner saves in addition to the weights."""
 
     optimizer: dict[str, object]
     """Adam's state."""
@@ -72,41 +72,41 @@ class LearnerState(TypedDict):
 
 
 class Learner(Protocol):
-    """Changes the weights of the policy by what a step's groups came to."""
+    """Updates the weights of the policy from a step's groups."""
 
     @property
     def url(self) -> str:
-        """Where it serves the model, up to `/v1`; empty if it does not."""
+        """The URL at which it serves the model, up to `/v1`; empty if it does not."""
 
     def begin(self, step: int, restarts: int) -> None:
-        """Starts what it needs beside this process from the weights as they are, in place of anything before.
+        """Starts the processes that it needs, from the current weights, replacing any earlier ones.
 
         Args:
-            step: How many steps were taken.
-            restarts: How often the run started again.
+            step: The number of steps taken.
+            restarts: The number of restarts.
 
         Raises:
-            BadInput: It cannot begin, in a sentence.
+            BadInput: It cannot start.
         """
 
     def learn(self, lesson: Lesson) -> MetricsRow:
-        """Takes a step, unless no group of any process teaches anything.
+        """Takes a step, unless no group of any process has anything to learn from.
 
         Returns:
             The metrics of the step: `dead_groups`, `pairs`, `gradient`, `entropy`, `entropy_coefficient` always.
 
         Raises:
-            BadInput: A reward or the gradient is not finite; no weight was touched.
+            BadInput: A reward or the gradient is not finite; no weight was changed.
         """
 
     def state(self) -> LearnerState:
-        """What a killed run needs beside the weights."""
+        """The state that a killed run needs in addition to the weights."""
 
     def load_state(self, state: LearnerState) -> None:
-        """Takes up such a state."""
+        """Restores such a state."""
 
     def forget(self) -> None:
-        """Starts again as new, since the policy goes back to its first weights."""
+        """Resets the learner, since the policy returns to its first weights."""
 
     def close(self) -> None:
         """Ends what it started."""

@@ -1,8 +1,8 @@
-"""The run: play, reward, update; now and then a checkpoint with its selection games; at the end the held-out games.
+"""The run: play, reward, update; periodically a checkpoint with its selection games; at the end the held-out games.
 
 Seeds: a game is keyed by (run, step, group), its sampling by (run, step, group, member, seat, round). Nothing else is
-drawn, so that in one process with fixed threads a run that was killed goes on to the same weights and the same metrics,
-times apart.
+random, so in one process with fixed threads a killed run continues to the same weights and the same metrics, except for
+times.
 """
 
 import gc
@@ -38,7 +38,7 @@ from inspect_dining.training.recipe import TINY, Recipe
 
 
 class Watcher(Protocol):
-    """Whoever is told how the run goes."""
+    """A receiver of a run's progress."""
 
     def line(self, text: str) -> None:
         """Something happened."""
@@ -58,14 +58,14 @@ class Run:
     def __init__(
         self, recipe: Recipe, directory: RunDir, watcher: Watcher, *, resume: bool = False, accept: bool = False
     ) -> None:
-        """Prepares a new run, or one that goes on.
+        """Prepares a new run, or one to continue.
 
         Args:
             recipe: Its recipe.
-            directory: Its directory, which this process holds from now on.
-            watcher: Is told how it goes.
-            resume: Whether it goes on from its state.
-            accept: Whether it may go on under a recipe that was changed since.
+            directory: Its directory, which this process locks from now on.
+            watcher: Receives its progress.
+            resume: Whether it continues from its saved state.
+            accept: Whether it may continue with a recipe that has changed since.
 
         Raises:
             BadInput: The directory, the model or the recipe do not allow it.
@@ -109,7 +109,7 @@ class Run:
             self.accelerator.init_trackers("tensorboard")
 
     def _model(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        """The base model: loaded, or for `tiny` built and taught once and kept in the run directory."""
+        """The base model: loaded, or, for `tiny`, built and schooled once and kept in the run directory."""
         recipe = self.recipe
         if recipe.model != TINY:
             return loading.load(recipe.model, recipe.dtype)
@@ -122,7 +122,7 @@ class Run:
         return loading.load(str(self.dir.base), recipe.dtype)
 
     def _go_on(self) -> None:
-        """Takes up the state of a run that was killed."""
+        """Restores the state of a killed run."""
         state = self.dir.state()
         if state is None:
             if self.chief:
@@ -147,7 +147,7 @@ class Run:
         """Refuses the weights of another model.
 
         Raises:
-            BadInput: Names or shapes are not those of the trained weights here.
+            BadInput: Names or shapes differ from those of the trained weights here.
         """
         here = {name: p.shape for name, p in self.model.named_parameters() if p.requires_grad}
         if here != {name: weight.shape for name, weight in weights.items()}:
@@ -158,8 +158,8 @@ class Run:
             )
 
     def train(self) -> None:
-        """Takes the steps that are left."""
-        # Models and libraries stay; looking through them for garbage took a tenth of a step.
+        """Takes the remaining steps."""
+        # Models and libraries stay in memory; scanning them for garbage took a tenth of a step.
         gc.collect()
         gc.freeze()
         try:
@@ -173,7 +173,7 @@ class Run:
         self.accelerator.end_training()
 
     def _begin(self) -> None:
-        """Starts the engines from the weights as they are."""
+        """Starts the engines from the current weights."""
         self.learner.begin(self.done, self.restarts)
         self.actor.begin(self.learner.url)
 
@@ -198,7 +198,7 @@ class Run:
                 self._save()
 
     def _step(self, step: int) -> MetricsRow:
-        """Plays games, gives out the reward, learns, and gives the metrics of the step."""
+        """Plays games, computes rewards, learns, and returns the metrics of the step."""
         started = time.perf_counter()
         games = self._games(step)
         episodes, played = self.actor.play(step, [play for group in games.values() for play in group])
@@ -225,7 +225,7 @@ class Run:
         return row
 
     def _games(self, step: int) -> dict[int, list[Play]]:
-        """The games of this process: for each of its groups as many as the group has episodes."""
+        """The games of this process: for each of its groups, one per episode of the group."""
         recipe, rank = self.recipe, self.accelerator.process_index
         sizes = self.curriculum.games(recipe.groups)
         return {
@@ -253,7 +253,7 @@ class Run:
         return groups
 
     def _lesson(self, step: int, groups: Sequence[Group]) -> Lesson:
-        """What the learner gets, with the schedules as they are now."""
+        """The learner's input, with the current values of the schedules."""
         recipe, rows = self.recipe, self.rows[self.since :]
         return Lesson(
             step,
@@ -265,7 +265,7 @@ class Run:
         )
 
     def _rewarded(self, play: Play, episode: Rollout) -> float:
-        """An episode's reward; one that is no finite number stops the run and is named."""
+        """An episode's reward; if it is not finite, the run stops and names the episode."""
         try:
             return self.reward(terms(episode.record))
         except ValueError as error:
@@ -276,7 +276,7 @@ class Run:
         self.curriculum.step([row["deadlock"] for row in rows], [row["efficiency"] for row in rows])
 
     def _restart(self, raised: Sequence[Alarm]) -> None:
-        """Goes back to the first weights and games with half the rate; steps already taken are not given back."""
+        """Returns to the first weights and games at half the rate; steps already taken still count."""
         self.restarts += 1
         self.since = self.done
         self.curriculum = Curriculum(self.recipe.stages, self.recipe.fall_back)
@@ -286,7 +286,7 @@ class Run:
         self.watcher.line(f"Restart {self.restarts} from the first weights at half the rate: {raised[0]}.")
 
     def _base(self) -> str:
-        """The base model as another process finds it: a whole path, or a hub name."""
+        """The base model as another process can find it: a whole path, or a hub name."""
         base = self.dir.base if self.recipe.model == TINY else Path(self.recipe.model)
         return str(base.resolve()) if base.exists() else self.recipe.model
 
@@ -303,7 +303,7 @@ class Run:
         self.accelerator.wait_for_everyone()
 
     def _checkpoint(self, step: int) -> None:
-        """Writes a checkpoint, plays its selection games, and points `best` and `last` at what they are now."""
+        """Writes a checkpoint, plays its selection games, and updates the links `best` and `last`."""
         if self.chief:
             checkpoints.save(self.dir.checkpoint(step), self.model, self.tokenizer, self.recipe, step)
         with self.dinner.policy.together():

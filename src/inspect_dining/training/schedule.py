@@ -1,4 +1,4 @@
-"""What changes over a run: the rate, the entropy coefficient, and the bonuses on acting apart and on exploring."""
+"""The schedules of a run: the rate, the entropy coefficient, and the bonuses on acting apart and on exploring."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from inspect_dining.training.recipe import Recipe
 
 
 def rate(recipe: Recipe, step: int, restarts: int) -> float:
-    """Adam's rate at a step: it falls geometrically, and is halved by every restart."""
+    """Adam's rate at a step: it decays geometrically, and every restart halves it."""
     fallen: float = (recipe.rate_last / recipe.rate) ** (step / recipe.steps)
     return float(recipe.rate * fallen * 0.5**restarts)
 
@@ -34,15 +34,15 @@ def entropy(recipe: Recipe, rows: Sequence[MetricsRow], since: int) -> float:
 
 
 def diversity(recipe: Recipe, step: int, since: int) -> float:
-    """What seats are paid for acting apart at a step: it falls steadily to 0 from the last restart on."""
+    """The bonus for seats that act apart at a step: it falls steadily to 0 from the last restart on."""
     return recipe.diversity * _left(recipe, step, since, recipe.diversity_until)
 
 
 def explore(recipe: Recipe, step: int, since: int) -> float:
-    """What a nat of entropy over the six actions is paid at a step: it falls steadily to 0 from the last restart on."""
+    """The bonus per nat of entropy over the six actions at a step: it falls steadily to 0 from the last restart on."""
     return recipe.explore * _left(recipe, step, since, recipe.explore_until)
 
 
 def _left(recipe: Recipe, step: int, since: int, until: float) -> float:
-    """What is left of a coefficient that falls steadily to 0 at a share of the run."""
+    """The remaining share of a coefficient that falls steadily to 0 at a share of the run."""
     return max(0.0, 1 - (step - since) / (recipe.steps - since) / until)

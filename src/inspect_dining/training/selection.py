@@ -1,4 +1,4 @@
-"""Which checkpoint is the result: selection games for every checkpoint, test games for the one that is chosen."""
+"""The choice of the result: selection games for every checkpoint, test games for the chosen one."""
 
 import json
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from inspect_dining.training.recipe import Recipe
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run came to.
+    """The outcome of a run.
 
     Attributes:
         run: Its directory.
-        choice: Which checkpoint is the result, and why.
+        choice: The chosen checkpoint, and the reason.
         before: Held-out games of the base model.
         after: Held-out games of the result.
-        restarts: How often it started again.
+        restarts: The number of restarts.
     """
 
     run: RunDir
@@ -32,10 +32,10 @@ class RunResult:
 
 
 def select(dinner: Dinner, recipe: Recipe, directory: RunDir, step: int) -> str:
-    """Plays the selection games of a checkpoint that was just written, and points `last` and `best` anew.
+    """Plays the selection games of a new checkpoint, and updates the links `last` and `best`.
 
     Returns:
-        What the games came to, in a line.
+        The results of the games, in one line.
     """
     path = directory.checkpoint(step)
     cells = held_out(
@@ -61,7 +61,7 @@ def select(dinner: Dinner, recipe: Recipe, directory: RunDir, step: int) -> str:
 
 
 def settle(recipe: Recipe, directory: RunDir) -> None:
-    """Points `best` at the checkpoint that the recipe keeps, of those that there are, and writes why."""
+    """Points `best` at the checkpoint that the recipe keeps, of the existing ones, and records the reason."""
     choice, last = choose(recipe, directory), int(directory.rows("selection.jsonl")[-1]["step"])
     point(directory.best, directory.checkpoint(choice.step))
     write(
@@ -71,7 +71,7 @@ def settle(recipe: Recipe, directory: RunDir) -> None:
 
 
 def choose(recipe: Recipe, directory: RunDir) -> checkpoints.Choice:
-    """Which checkpoint is the result so far, by the recipe's way to keep one."""
+    """The checkpoint that is the result so far, by the recipe's rule."""
     found = [
         checkpoints.Candidate(int(row["step"]), row["mean"], row["error"], row["meals"], str(row["hash"]))
         for row in directory.rows("selection.jsonl")

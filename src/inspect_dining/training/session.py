@@ -1,4 +1,4 @@
-"""A whole session at the command line: audit, training, held-out games, curves, Inspect logs, and where all that is."""
+"""A whole session at the command line: audit, training, held-out games, curves, Inspect logs, and their locations."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,18 +33,18 @@ def whole(
     beside: bool = False,
     accept: bool = False,
 ) -> RunResult | None:
-    """Trains, tests and shows; gives None in processes other than the first.
+    """Trains, tests and shows the results; returns None in processes other than the first.
 
     Args:
         recipe: The recipe.
         path: The run directory.
-        console: Where it is shown.
-        resume: Whether the run in the directory goes on.
-        beside: Whether the paper's recipe is run on the same model and shown beside.
-        accept: Whether a run goes on under a recipe that was changed since.
+        console: The console for output.
+        resume: Whether the run in the directory is continued.
+        beside: Whether the paper's recipe is run on the same model and shown alongside.
+        accept: Whether a run continues with a recipe that has changed since.
 
     Raises:
-        BadInput: Something that was given is not accepted.
+        BadInput: An input is not accepted.
     """
     judged(recipe, console)
     directory = RunDir(path)
@@ -120,7 +120,7 @@ def judged(recipe: Recipe, console: Console) -> None:
 
 
 def paper_beside(recipe: Recipe, directory: RunDir, display: Display) -> list[HeldOutCell]:
-    """What the paper's recipe makes of the same model: its 96 episodes, at this recipe's rate, its last checkpoint."""
+    """Runs the paper's recipe on the same model: its 96 episodes, at this recipe's rate, its last checkpoint."""
     base = str(directory.base) if recipe.model == TINY else recipe.model
     changes = {
         "model": base,
@@ -157,7 +157,7 @@ def paper_beside(recipe: Recipe, directory: RunDir, display: Display) -> list[He
 
 
 def _finish(recipe: Recipe, directory: RunDir, console: Console) -> None:
-    """Curves and Inspect logs, and where everything is."""
+    """Curves and Inspect logs, and the locations of all files."""
     try:
         from inspect_dining.training.show.curves import curves
 

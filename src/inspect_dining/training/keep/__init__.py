@@ -1,1 +1,1 @@
-"""What a run keeps on disk: its directory and checkpoints."""
+"""A run on disk: its directory and checkpoints."""

@@ -1,6 +1,6 @@
 """Checkpoints: written whole or not at all, chosen by selection games, never by training reward.
 
-A checkpoint is a folder that transformers, PEFT and vLLM load: adapters in PEFT's format, or a whole model where all
+A checkpoint is a folder that transformers, PEFT and vLLM load: adapters in PEFT's format, or a whole model if all
 weights are trained; with the tokenizer and a model card.
 """
 
@@ -27,7 +27,7 @@ def save(path: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase,
         model: The model, or its adapters.
         tokenizer: Its tokenizer.
         recipe: The recipe of the run.
-        step: After which step.
+        step: The step after which it is saved.
     """
 
     def fill(folder: Path) -> None:
@@ -38,7 +38,7 @@ def save(path: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase,
             config = json.loads(adapter.read_text(encoding="utf-8"))
             base = Path(config["base_model_name_or_path"])
             if base.is_dir():
-                # Others look for it from wherever they are started.
+                # Other processes may look for it from any folder.
                 config["base_model_name_or_path"] = str(base.resolve())
                 adapter.write_text(json.dumps(config, indent=2, sort_keys=True), encoding="utf-8")
         (folder / "README.md").write_text(_card(recipe, step, adapter.is_file()), encoding="utf-8")
@@ -77,11 +77,11 @@ class Candidate:
     """A checkpoint with its selection games.
 
     Attributes:
-        step: After which step it was taken; 0 is the base model.
-        mean: Mean reward over table sizes, sampled and greedy alike.
+        step: The step after which it was taken; 0 is the base model.
+        mean: Mean reward over table sizes, sampled and greedy.
         error: Standard error of the mean.
-        meals: Mean meals a game, sampled and greedy.
-        hash: Names its weights.
+        meals: Mean meals per game, sampled and greedy.
+        hash: The hash that names its weights.
     """
 
     step: int
@@ -96,18 +96,18 @@ class Candidate:
 
 
 def candidate(step: int, cells: Sequence[Sequence[float]], meals: float, hash: str) -> Candidate:
-    """A candidate from its rewards in each cell (a size, sampled or greedy); cells weigh alike."""
+    """A candidate from its rewards in each cell (a size, sampled or greedy); cells have equal weight."""
     error = sqrt(sum(variance(cell) / len(cell) for cell in cells)) / len(cells)
     return Candidate(step, fmean([fmean(cell) for cell in cells]), error, meals, hash)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which checkpoint is the result.
+    """The choice of the checkpoint that is the result.
 
     Attributes:
         step: Its step.
-        reason: Why, in a sentence.
+        reason: The reason, in a sentence.
     """
 
     step: int
@@ -117,7 +117,7 @@ class Choice:
 def choose(candidates: Sequence[Candidate]) -> Choice:
     """The earliest candidate within one standard error of the best mean, among those that eat.
 
-    The one-standard-error rule (Breiman et al. 1984) keeps the earlier where the games cannot tell them apart.
+    The one-standard-error rule (Breiman et al. 1984) keeps the earlier one if the games cannot distinguish them.
     """
     eaters = [c for c in candidates if c.meals > 0]
     if not eaters:

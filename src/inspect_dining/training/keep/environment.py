@@ -1,4 +1,4 @@
-"""What a run depends on besides its recipe, and how two accounts of it differ."""
+"""What a run depends on apart from its recipe, and differences between two such descriptions."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from inspect_dining.border import plain
 
 
 def differences(old: object, new: Mapping[str, object]) -> list[str]:
-    """What differs between two sets of plain values, as `steps 40 (was 30)`."""
+    """The differences between two sets of plain values, as `steps 40 (was 30)`."""
     before = old if isinstance(old, Mapping) else {}
     after = json.loads(json.dumps(new))
     keys = [key for key in {**before, **after} if before.get(key) != after.get(key)]
@@ -20,7 +20,7 @@ def differences(old: object, new: Mapping[str, object]) -> list[str]:
 
 
 def environment() -> dict[str, object]:
-    """What a run depends on besides its recipe."""
+    """What a run depends on apart from its recipe."""
     versions = {}
     for name in ("inspect-dining", "inspect-ai", "torch", "transformers", "peft", "accelerate", "numpy"):
         try:

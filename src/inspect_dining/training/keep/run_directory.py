@@ -1,15 +1,15 @@
-"""The run directory: everything about a run on disk, written so that a kill at any moment loses nothing.
+"""The run directory: everything about a run on disk, written so that being killed at any moment loses nothing.
 
     recipe.yaml        the recipe          environment.json   versions, platform, threads
-    metrics.jsonl      a row a step        records/           the games of every step
+    metrics.jsonl      a row per step        records/           the games of every step
     selection.jsonl    the selection games of every checkpoint
     checkpoints/       step-0025 ...       best, last         links into it, with choice.json saying why
-    base/              the tiny model      state-0010.pt      where a killed run goes on, with state.json, which says
-    table.json         before and after                       of what recipe, metrics and file it is
-    curves.png, logs/  pictures and Inspect logs              lock.json: who writes here now
+    base/              the tiny model      state-0010.pt      where a killed run continues, with state.json, which says
+    table.json         before and after                       which recipe, metrics and file it belongs to
+    curves.png, logs/  pictures and Inspect logs              lock.json: the process that writes here
 
-State is the truth: what was appended after it is cut off when the run goes on, and played again to the same numbers.
-But it is checked before it is believed: a directory that was changed, damaged or mixed up is refused in a sentence.
+The state decides: anything appended after it is cut off when the run continues, and is replayed to the same numbers.
+It is checked before it is used: a directory that was changed, damaged or mixed up is refused in a sentence.
 """
 
 import gzip
@@ -35,26 +35,26 @@ from inspect_dining.training.keep.environment import differences, environment
 from inspect_dining.training.recipe import Recipe, checked
 
 RETIRED = (("turn_baseline", False),)
-"""Keys of older recipes that are gone, with the value at which they change nothing."""
+"""Removed keys of older recipes, with the value at which they have no effect."""
 MetricsRow = dict[str, float]
 """The metrics of one step."""
 
 
 SEAL = "state.json"
-"""The file that says what the state belongs to."""
+"""The file that states what the state belongs to."""
 MOST_TABLE = 2**30
-"""Bytes of a table."""
+"""The maximum bytes of a table."""
 _HELD: dict[Path, FileLock] = {}
 """The directories that this process holds."""
 
 
 class State(TypedDict):
-    """From where a killed run goes on."""
+    """The state from which a killed run continues."""
 
     step: int
     """Steps taken."""
     restarts: int
-    """How often it started again."""
+    """The number of restarts."""
     since: int
     """The step of the last restart."""
     weights: dict[str, torch.Tensor]
@@ -69,16 +69,16 @@ class RunDir:
     """One run's directory.
 
     Attributes:
-        path: Where it is.
+        path: The path of the directory.
     """
 
     def __init__(self, path: Path) -> None:
-        """Names a directory; nothing is made yet."""
+        """Names a directory; nothing is created yet."""
         self.path = path
 
     @property
     def base(self) -> Path:
-        """Where the tiny base model is kept."""
+        """The folder of the tiny base model."""
         return self.path / "base"
 
     @property
@@ -96,10 +96,10 @@ class RunDir:
         return self.path / "checkpoints" / f"step-{step:04d}"
 
     def lock(self) -> None:
-        """Makes this process the only one that writes here, until it ends or lets go.
+        """Makes this process the only one that writes here, until it ends or releases it.
 
         Raises:
-            BadInput: Another process writes here; the sentence says which.
+            BadInput: Another process writes here; the message names it.
         """
         key = self.path.resolve()
         if key in _HELD:
@@ -119,7 +119,7 @@ class RunDir:
         write(self.path / "lock.json", json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}))
         for folder in (self.path, self.path / "checkpoints", self.path / "records"):
             for left in folder.glob(".*.*") if folder.is_dir() else ():
-                # what a killed process had begun to write
+                # what a killed process left half-written
                 shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
 
     def release(self) -> None:
@@ -130,7 +130,7 @@ class RunDir:
             held.release()
 
     def _owner(self) -> str:
-        """The end of a clause: which process writes here."""
+        """The end of a clause that names the process writing here."""
         try:
             owner = read_json(self.path / "lock.json", 10_000)
         except ValueError:
@@ -139,15 +139,15 @@ class RunDir:
         return plain(f" by process {told.get('pid')} on {told.get('host')} since {told.get('since')}")
 
     def start(self, recipe: Recipe) -> None:
-        """Makes the directory of a new run.
+        """Creates the directory of a new run.
 
         Raises:
-            BadInput: There is a run in it already, or another process writes here.
+            BadInput: It already holds a run, or another process writes here.
         """
         self._refuse_another()
         self.lock()
         try:
-            self._refuse_another()  # a process that came first may have let go of it in between
+            self._refuse_another()  # another process may have used and released it in between
         except BadInput:
             self.release()
             raise
@@ -156,20 +156,20 @@ class RunDir:
 
     def _refuse_another(self) -> None:
         if (self.path / "recipe.yaml").exists():
-            raise BadInput(f"There is a run in {self.path} already; give --resume to go on with it, or another --out.")
+            raise BadInput(f"There is a run in {self.path} already; give --resume to continue it, or another --out.")
 
     def keep_recipe(self, recipe: Recipe) -> None:
-        """Writes the recipe, also as that of the state, if there is one."""
+        """Writes the recipe, and also records it as that of the state, if there is one."""
         write(self.path / "recipe.yaml", yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False))
         seal = self.seal()
         if seal is not None:
             write(self.path / SEAL, json.dumps({**seal, "recipe": recipe.model_dump(mode="json")}, indent=1) + "\n")
 
     def recipe(self) -> Recipe:
-        """The recipe of the run that is here.
+        """The recipe of the run in this directory.
 
         Raises:
-            BadInput: There is none, or it is not one.
+            BadInput: There is no recipe, or it is not valid.
         """
         file = self.path / "recipe.yaml"
         if not file.is_file():
@@ -183,10 +183,10 @@ class RunDir:
         return checked({key: value for key, value in data.items() if (key, value) not in RETIRED})
 
     def seal(self) -> dict[str, object] | None:
-        """What the state was saved with: its file and checksum, the recipe, the environment, checksums of the tables.
+        """The seal of the state: its file and checksum, the recipe, the environment, checksums of the tables.
 
         Raises:
-            BadInput: It is damaged.
+            BadInput: The seal is damaged.
         """
         if not (self.path / SEAL).is_file():
             return None
@@ -195,21 +195,21 @@ class RunDir:
         except ValueError as error:
             raise BadInput(str(error)) from None
         if not isinstance(seal, dict) or not isinstance(seal.get("file"), str) or not isinstance(seal.get("step"), int):
-            raise BadInput(f"{self.path / SEAL} is damaged; it does not say which state it is of.")
+            raise BadInput(f"{self.path / SEAL} is damaged; it does not say which state it belongs to.")
         return seal
 
     def check(self, recipe: Recipe, accept: bool = False) -> list[str]:
-        """Checks that the directory is as its state was saved.
+        """Checks that the directory matches its saved state.
 
         Args:
-            recipe: The recipe with which the run goes on.
-            accept: Whether a recipe that was changed since is accepted.
+            recipe: The recipe with which the run continues.
+            accept: Whether a recipe that has changed since is accepted.
 
         Returns:
-            Sentences on what differs and is accepted.
+            Sentences on accepted differences.
 
         Raises:
-            BadInput: Something differs that is not.
+            BadInput: A difference is not accepted.
         """
         seal = self.seal()
         if seal is None:
@@ -219,7 +219,7 @@ class RunDir:
         if changed and not accept:
             raise BadInput(
                 f"The recipe of {self.path} was changed since its state was saved: {'; '.join(changed)}. Put it back, "
-                "or give --accept-changes to go on with it as it is."
+                "or give --accept-changes to continue with it as it is."
             )
         if changed:
             notes.append(f"The recipe was changed since the state was saved: {'; '.join(changed)}.")
@@ -227,21 +227,21 @@ class RunDir:
         file = self.path / Path(str(seal["file"])).name
         if not file.is_file() or _checksum(file) != seal.get("sha256"):
             raise BadInput(
-                f"{file} is {'not what was saved' if file.is_file() else 'missing'}; the run cannot go on from it. "
+                f"{file} is {'not what was saved' if file.is_file() else 'missing'}; the run cannot continue from it. "
                 "Restore it, or start another run."
             )
         for name, before in self._tables(step):
             if self._digest(name, before) != seal.get(name):
                 raise BadInput(
-                    f"{self.path / name} is not what it was when the state of step {step} was saved; the run cannot go "
-                    "on from it. Restore it, or start another run."
+                    f"{self.path / name} has changed since the state of step {step} was saved; the run cannot continue "
+                    "from it. Restore it, or start another run."
                 )
         now = environment()
         notes += [f"Unlike before: {one}." for one in differences(seal.get("environment"), now)]
         return notes
 
     def _tables(self, step: int) -> Sequence[tuple[str, int]]:
-        """The tables, each with the step before which its rows belong to a state."""
+        """The tables, each with the step up to which its rows belong to a state."""
         return ("metrics.jsonl", step), ("selection.jsonl", step + 1)
 
     def _digest(self, name: str, before: int) -> str:
@@ -253,7 +253,7 @@ class RunDir:
         append(self.path / name, json.dumps(row, allow_nan=False))
 
     def rows(self, name: str, before: int | None = None) -> list[dict[str, float]]:
-        """The rows of a table, up to a step; a row that a kill cut off is no row.
+        """The rows of a table, up to a step; a row cut off by a kill is ignored.
 
         Raises:
             BadInput: The table is damaged.
@@ -277,16 +277,16 @@ class RunDir:
             write(self.path / name, "".join(json.dumps(row, allow_nan=False) + "\n" for row in kept))
 
     def keep_records(self, step: int, records: Sequence[Record]) -> None:
-        """Keeps the games of a step, the same bytes for the same games."""
+        """Saves the games of a step, the same bytes for the same games."""
         folder = self.path / "records"
         folder.mkdir(exist_ok=True)
         data = "".join(record.to_json() + "\n" for record in records).encode()
         write(folder / f"step-{step:04d}.jsonl.gz", gzip.compress(data, 6, mtime=0))
 
     def save_state(self, state: State, recipe: Recipe) -> None:
-        """Writes the state from which a killed run goes on, and seals it with what it belongs to.
+        """Writes the state from which a killed run continues, and seals it with what it belongs to.
 
-        The seal is written last: until then the state before is the one that counts.
+        The seal is written last: until then, the previous state is valid.
         """
         file, step = self.path / f"state-{state['step']:04d}.pt", state["step"]
         with writing(file) as beside:
@@ -305,13 +305,13 @@ class RunDir:
                 old.unlink()
 
     def state(self) -> State | None:
-        """The latest state, or None before the first; `check` says whether it can be believed.
+        """The latest state, or None before the first; `check` verifies it.
 
         Raises:
-            BadInput: It is no state.
+            BadInput: It is not a state.
         """
         seal = self.seal()
-        # runs before the first seal have a state.pt alone
+        # runs from before seals existed have only a state.pt
         file = self.path / (Path(str(seal["file"])).name if seal else "state.pt")
         if not file.is_file():
             return None
@@ -319,8 +319,8 @@ class RunDir:
             loaded: State = torch.load(file, map_location="cpu", weights_only=True)
             if not State.__required_keys__ <= loaded.keys():
                 raise ValueError("keys are missing")
-        except Exception as error:  # noqa: BLE001  torch raises whatever it stumbles over
-            raise BadInput(f"{file} is no state of a run: {plain(str(error).splitlines()[0])}.") from None
+        except Exception as error:  # noqa: BLE001  torch may raise anything
+            raise BadInput(f"{file} is not a state of a run: {plain(str(error).splitlines()[0])}.") from None
         return loaded
 
 
@@ -337,7 +337,7 @@ def _checksum(file: Path) -> str:
 
 
 def _as_now(recipe: object) -> object:
-    """A recipe that an older inspect_dining may have saved, with the keys that have come since."""
+    """A recipe that an older inspect_dining may have saved, with the keys added since."""
     if not isinstance(recipe, Mapping):
         return {}
     try:

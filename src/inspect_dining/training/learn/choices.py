@@ -1,11 +1,11 @@
-"""The six tools as a distribution: how likely a model is to call each of them, given that it calls one.
+"""The six tools as a distribution: the probability that a model calls each of them, given that it calls one.
 
-A call is written as the model's own chat template writes it. What the six calls begin with alike is the opening; from
-there each name goes as far as it takes to tell it from the others (one token, or "pick", "_up", "_left"):
+A call is written by the model's own chat template. The common beginning of the six calls is the opening. After it, each
+name extends as far as needed to distinguish it from the others (one token, or "pick", "_up", "_left"):
 
     log pi(a) = sum over the ids of a's name of log p(id | prompt, opening, ids before), normalised over the six
 
-Spelling - blanks, other ways to write a call, text around it - is no part of it.
+Spelling does not matter: spaces, other ways to write a call, and text around it are not part of it.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ class Choices:
     """The six calls of a tokenizer.
 
     Attributes:
-        opening: What all six begin with.
-        names: For each action its ids after the opening, as far as they tell it apart.
+        opening: The common beginning of all six.
+        names: For each action, its ids after the opening, as far as they distinguish it.
     """
 
     def __init__(self, prompts: Prompts) -> None:
@@ -47,9 +47,9 @@ class Choices:
         """The log-probability of each action after each prompt, without gradients.
 
         Args:
-            rows: How replies are scored.
+            rows: The scorer of replies.
             prompts: The prompts.
-            device: Where the model is.
+            device: The model's device.
 
         Returns:
             prompts x 6, in float64, normalised over the six.
@@ -58,7 +58,7 @@ class Choices:
 
 
 def _call(prompts: Prompts, action: Action) -> str:
-    """A call as the template writes it."""
+    """A call written by the template."""
     user = {"role": "user", "content": "?"}
     called = {"type": "function", "function": {"name": action.value, "arguments": {}}}
     reply = {"role": "assistant", "content": "", "tool_calls": [called]}
@@ -68,12 +68,12 @@ def _call(prompts: Prompts, action: Action) -> str:
     text = whole.removeprefix(before).split("</think>")[-1].lstrip("\n")
     if not whole.startswith(before) or action.value not in text:
         raise BadInput(
-            "This model's chat template writes no tool calls, so the chances of the six actions cannot be asked of it; "
+            "This model's chat template writes no tool calls, so the chances of the six actions cannot be computed; "
             "take credit=group or credit=critic and explore=0, or a template that writes `tool_calls`."
         )
     return text
 
 
 def _told_apart(tail: Ids, others: Sequence[Ids]) -> Ids:
-    """The shortest beginning that no other has."""
+    """The shortest prefix that no other shares."""
     return next(tail[:i] for i in range(1, len(tail) + 1) if all(other[:i] != tail[:i] for other in others))

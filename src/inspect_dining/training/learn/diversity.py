@@ -1,15 +1,15 @@
 """A bonus on seats that act apart: the information that the seat number gives about the first move.
 
-All seats share one policy, and in the first round their views differ by the seat number alone. A policy that does not
-look at it can break the table's symmetry only by chance, and does so with moves without effect as its coin. Such a
-policy is a saddle of the reward: every seat's gradient is the same there, so nothing pulls the seats apart but noise,
-and played greedily all seats do the same for ever. The bonus pulls. With pi_s the distribution of seat s over the
-replies that occur in the first round,
+All seats share one policy, and in the first round their views differ only by the seat number. A policy that ignores it
+can break the table's symmetry only by chance, using moves without effect as its coin. Such a policy is a saddle point
+of the reward: every seat has the same gradient there, so only noise separates the seats, and in greedy play all seats
+do the same for ever. The bonus separates them. With pi_s the distribution of seat s over the replies that occur in the
+first round,
 
     I = H(mean over seats of pi_s) - mean over seats of H(pi_s)          in nats, 0 where all seats are alike
 
-is the mutual information of seat and reply. The loss is less `coefficient` * I, computed from the policy itself, not
-from samples, and only as long as I is below `ENOUGH`: which seat does what is left to the reward. It is a special case
+is the mutual information of seat and reply. The loss is reduced by `coefficient` * I, computed from the policy itself,
+not from samples, and only as long as I is below `ENOUGH`: the reward decides which seat does what. It is a special case
 of the objective of Li et al. 2021, "Celebrating Diversity in Shared Multi-Agent Reinforcement Learning".
 """
 
@@ -27,7 +27,7 @@ from inspect_dining.training.learn.scoring import Rows, climb, score
 ENOUGH = 0.1
 """Nats of information at which the bonus ends."""
 REPLIES = 8
-"""The most distinct replies that are told apart; the commonest."""
+"""The maximum number of distinct replies considered, the commonest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Opening:
 
     Attributes:
         prompts: Each seat's prompt.
-        share: The share of the step's groups that begin so, from 0 to 1.
+        share: The share of the step's groups with this opening, from 0 to 1.
     """
 
     prompts: tuple[Ids, ...]
@@ -45,12 +45,12 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """What an update needs to pull seats apart.
+    """The inputs of an update that separates seats.
 
     Attributes:
         openings: This process's openings.
-        replies: The replies that are told apart, the same in all processes.
-        coefficient: What a nat is paid.
+        replies: The replies considered, the same in all processes.
+        coefficient: The bonus per nat.
     """
 
     openings: tuple[Opening, ...]
@@ -70,7 +70,7 @@ def apart(groups: Sequence[Group], replies: Iterable[Ids], planned: int, coeffic
         groups: The groups played in this process.
         replies: The first round's replies in all processes.
         planned: The groups of the whole step.
-        coefficient: What a nat is paid.
+        coefficient: The bonus per nat.
     """
     first = Counter(tuple(turn.prompt for turn in group.episodes[0].opening) for group in groups)
     common = sorted(Counter(replies).items(), key=lambda counted: (-counted[1], counted[0]))[:REPLIES]
@@ -82,7 +82,7 @@ def information(logps: Tensor) -> Tensor:
     """The mutual information of seat and reply, in nats.
 
     Args:
-        logps: The log-probability of each reply for each seat: seats x replies; they are normalised here.
+        logps: The log-probability of each reply for each seat: seats x replies; they are normalised by this function.
     """
     each = torch.log_softmax(logps, -1)
     mean = torch.logsumexp(each, 0) - torch.log(torch.tensor(len(each), dtype=each.dtype, device=each.device))
@@ -93,16 +93,16 @@ def pull(rows: Rows, given: Apart, device: torch.device | None = None, *, always
     """Adds the gradient of the bonus to the parameters' `grad`.
 
     The log-probabilities of all seats are computed first and their gradients taken; these then weigh the replies in a
-    second round of passes, so that no more than a pass is held at once.
+    second round of passes, so that only one pass is held in memory at a time.
 
     Args:
-        rows: How replies are scored.
-        given: What is pulled apart.
-        device: Where the model is.
-        always: Whether the second round is made even where nothing pulls, as processes that share a model in shards do.
+        rows: The scorer of replies.
+        given: The openings and the bonus.
+        device: The model's device.
+        always: Whether the second round runs even without a bonus, as needed by processes that share a sharded model.
 
     Returns:
-        The information as it is, in nats, over this process's openings; its share of the whole step's mean.
+        The current information, in nats, over this process's openings; its share of the whole step's mean.
     """
     pairs = [(prompt, reply) for opening in given.openings for prompt in opening.prompts for reply in given.replies]
     logps = score(rows, pairs, device)

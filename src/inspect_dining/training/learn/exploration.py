@@ -1,14 +1,14 @@
-"""Exploration that is paid over the six actions: the entropy of what a seat does, not of how it says it.
+"""A bonus on exploration over the six actions: the entropy of the action, not of its wording.
 
-An entropy bonus over all tokens of a reply also pays for replies that nobody can read. This one pays for
+An entropy bonus over all tokens of a reply also rewards unreadable replies. This one rewards
 
     H = - sum over the six actions of pi(a | view) log pi(a | view)          in nats, at most log 6
 
-where pi is the distribution over the six tools given that one is called (`choices`), so that no probability outside of
-them moves. Views weigh as the turns do that met them. It is paid only while their mean H is below `ENOUGH`: credit by
-replay is small, and would otherwise be drowned until every action is as likely as any. The coefficient falls to 0
-(`schedule.explore`), and what the policy then settles on is left to the reward. Entropy as exploration: Williams and
-Peng 1991; Mnih et al. 2016.
+where pi is the distribution over the six tools given that one is called (`choices`), so probabilities outside them do
+not change. Views are weighted by the turns in which they occurred. The bonus is paid only while their mean H is below
+`ENOUGH`, since credit by replay is small and would otherwise be drowned out until all actions are equally likely. The
+coefficient falls to 0 (`schedule.explore`), and the reward decides the final policy. Entropy as exploration: Williams
+and Peng 1991; Mnih et al. 2016.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ ENOUGH = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Explore:
-    """What an update pays for exploration.
+    """The exploration bonus of an update.
 
     Attributes:
         choices: The six calls.
-        coefficient: What a nat is paid.
+        coefficient: The bonus per nat.
     """
 
     choices: Choices
@@ -41,16 +41,16 @@ class Explore:
 def pay(rows: Rows, given: Explore, pairs: Sequence[Pair], device: torch.device | None = None) -> float:
     """Adds the gradient of the bonus to the parameters' `grad`.
 
-    The chances are computed first; the slopes of the entropy by them then weigh the names in a second round of passes.
+    The probabilities are computed first; the entropy's derivatives then weigh the names in a second round of passes.
 
     Args:
-        rows: How replies are scored.
+        rows: The scorer of replies.
         given: The bonus.
         pairs: The pairs of this update, whose prompts are the views, each with the share of its turns.
-        device: Where the model is.
+        device: The model's device.
 
     Returns:
-        The mean entropy of this process's turns, in nats; 0 where there are none.
+        The mean entropy of this process's turns, in nats; 0 if there are none.
     """
     shares: dict[Ids, float] = {}
     for pair in pairs:
@@ -64,7 +64,7 @@ def pay(rows: Rows, given: Explore, pairs: Sequence[Pair], device: torch.device 
     mean = float((share * entropy).sum() / share.sum())
     if mean >= ENOUGH:
         return mean
-    # The slope of H by the unnormalised log-probability of a name is -pi (log pi + H).
+    # The derivative of H with respect to the unnormalised log-probability of a name is -pi (log pi + H).
     slope = -logps.exp() * (logps + entropy)
     climb(rows, given.choices.pairs(prompts), (given.coefficient * share * slope).flatten())
     return mean

@@ -1,32 +1,32 @@
-"""The objective: the plain policy gradient of a team's reward, as numbers of its turns; pure, without torch.
+"""The objective: the plain policy gradient of a team's reward, as weights of its turns; pure, without torch.
 
 A group is several episodes of one game. With rewards r_1..r_G the advantage of an episode is
 
     A_i = r_i - mean of the other r_j            (leave-one-out; Kool, van Hoof and Welling 2019)
 
-and goes to every turn of every seat: the reward is the team's. With `spread`, A_i is divided by the group's standard
-deviation, as GRPO does (Shao et al. 2024). Another source of credit (see `credit`) gives each turn its own A. The loss
-of a step of K groups is
+and applies to every turn of every seat, since the reward is the team's. With `spread`, A_i is divided by the group's
+standard deviation, as GRPO does (Shao et al. 2024). Another source of credit (see `credit`) gives each turn its own A.
+The loss of a step of K groups is
 
     L = - sum over groups, episodes, turns, tokens of  c * A * min(ratio, cap) * log p(token)
     c = 1 / (K G n T)                            weighting "constant" (Liu et al. 2025, "Dr. GRPO")
     c = 1 / (K G * tokens of the episode)        weighting "episode", as OpenPipe ART does
 
 where ratio, of the learner's to the sampler's probability of the token, carries no gradient (truncated importance
-weights; Ionides 2008). An episode's own length in c pulls towards silence: early deadlocks are short and weigh most.
+weights; Ionides 2008). An episode's own length in c favours silence, since early deadlocks are short and weigh most.
 
-On average that is the gradient of E[r] / (n T) under "constant"; under "episode" that of the mean of r - E[r] a token,
-lengths and E[r] held as they are; with `spread`, in groups of two, 2 / (n T) times that of how often the policy wins
-against itself as it is, less how often it loses. Entropy (see `updates`) is weighed by c at the turns of groups with
-spread.
+On average this is the gradient of E[r] / (n T) under "constant". Under "episode" it is that of the mean of r - E[r] per
+token, with lengths and E[r] held fixed. With `spread`, in groups of two, it is 2 / (n T) times that of how often the
+policy wins against its current self minus how often it loses. Entropy (see `updates`) is weighted by c at the turns of
+groups with spread.
 
-Where others than the policy play some seats (see `strangers`), the sum is over the turns of its own seats, and c stays.
+If others play some seats (see `strangers`), the sum is over the turns of the policy's own seats, and c is unchanged.
 
-A lost turn is charged `anchor` on its own, in groups without spread too, which is the policy gradient of
+A lost turn is charged `anchor` separately, even in groups without spread, which is the policy gradient of
 anchor * P(the turn acts).
 
-Equal (prompt, reply) pairs of a step are summed into one. An update may train on a sample of the pairs: each is taken
-by itself with probability q = min(1, k * |weight|), k such that the expected number is the one asked for, and its
+Equal (prompt, reply) pairs of a step are merged into one. An update may train on a sample of the pairs: each is chosen
+independently with probability q = min(1, k * |weight|), where k gives the requested expected number, and its
 weight is divided by q, so the expected gradient is that of all pairs (Horvitz and Thompson 1952).
 """
 
@@ -50,9 +50,9 @@ class Group:
     """Several episodes of one game.
 
     Attributes:
-        name: Names the group in errors and logs.
+        name: The group's name in errors and logs.
         episodes: The episodes.
-        rewards: For each its reward.
+        rewards: The reward of each episode.
     """
 
     name: str
@@ -112,7 +112,7 @@ def advantages(group: Group, spread: bool = False) -> list[float]:
 
 
 def group_means(groups: Sequence[Group], spread: bool = False) -> Advantages:
-    """The advantage of every turn as that of its episode (see `advantages`); exactly 0 in groups without spread."""
+    """Gives every turn the advantage of its episode (see `advantages`); exactly 0 in groups without spread."""
     return [
         [
             [0.0 if group.dead else advantage] * len(episode.turns)
@@ -140,9 +140,9 @@ def pairs(
     Args:
         groups: The groups played in this process.
         given: The advantage of every turn; by default the group means.
-        planned: The groups of the whole step in all processes, over which the constant is taken; these by default.
+        planned: The number of groups of the whole step in all processes, used in the constant; by default these.
         weighting: The constant c.
-        anchor: What a lost turn is charged on its own.
+        anchor: The separate charge on a lost turn.
     """
     planned = planned or len(groups)
     prompts: dict[Ids, dict[Ids, tuple[tuple[float, ...], list[float], list[float]]]] = {}
@@ -172,16 +172,16 @@ def pairs(
 
 
 def sampled(given: Sequence[Pair], size: int, key: str, entropy: float = 0.0) -> list[Pair]:
-    """A seeded sample of pairs whose expected gradient is that of all.
+    """A seeded sample of pairs whose expected gradient is that of all pairs.
 
     Args:
-        given: All pairs.
+        given: All the pairs.
         size: The expected number to take; all if there are no more.
         key: Keys the draw.
         entropy: The entropy coefficient, so that pairs which only carry entropy are taken too.
 
     Returns:
-        The pairs taken, with weights divided by their chance of being taken.
+        The pairs taken, with weights divided by their probability of being taken.
     """
     if len(given) <= size:
         return list(given)
@@ -196,7 +196,7 @@ def sampled(given: Sequence[Pair], size: int, key: str, entropy: float = 0.0) ->
 
 
 def chances_of(sizes: Sequence[float], expected: int) -> list[float]:
-    """Chances in proportion to the sizes, none above 1, that sum to the expected number (where so many are not 0)."""
+    """Probabilities proportional to the sizes, at most 1, that sum to the expected number (if enough are not 0)."""
     order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
     rest, left = fsum(sizes), expected
     certain = 0

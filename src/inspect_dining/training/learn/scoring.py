@@ -1,9 +1,9 @@
 """Scoring replies: the log-probability and entropy of every id of given replies, pass by pass, with gradients.
 
-`PackedRows` packs the pairs as trees (see `tree`): what all prompts begin with is computed once, its keys and values
-are read by every pass, and their gradient goes back through it after the last pass. `PlainRows` computes every pair as
-a row of its own; it is for models that do more in a layer than attend to what a mask shows, such as sliding windows,
-linear attention or recurrence. `choose_rows` finds out which.
+`PackedRows` packs the pairs as trees (see `tree`). The common beginning of all prompts is computed once, its keys and
+values are read by every pass, and their gradient flows back through it after the last pass. `PlainRows` computes every
+pair as a separate row. It is for models whose layers do more than attend to what a mask shows, such as sliding windows,
+linear attention or recurrence. `choose_rows` decides which one to use.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,20 +20,20 @@ from inspect_dining.training.play.policy import Policy
 from inspect_dining.training.play.prefix import Reader, Recorder, refusal
 
 ROW = 256
-"""Tokens of a packed row after the prefix; longer ones repeat less of their paths and attend to more."""
+"""Tokens of a packed row after the prefix; longer rows repeat less of their paths but attend to more."""
 ASKED = 10
-"""A pass predicts at most one id for so many tokens that it may hold: logits are wide."""
+"""A pass predicts at most one id per this many tokens of its capacity, since logits are wide."""
 Autocast = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What one pass computed.
+    """The results of one pass.
 
     Attributes:
         index: The number of every id among all ids of all replies, pair by pair.
         logps: Its log-probability.
-        entropies: The entropy of the distribution that it was drawn from, in nats.
+        entropies: The entropy of the distribution from which it was drawn, in nats.
         tokens: The tokens that the pass computed, padding included.
     """
 
@@ -47,14 +47,14 @@ class Rows(Protocol):
     """A way to score replies."""
 
     micro_tokens: int
-    """The most tokens of a pass, padding included."""
+    """The maximum tokens of a pass, padding included."""
 
     def passes(self, pairs: Sequence[tuple[Ids, Ids]], entropy: bool = False) -> Iterator[Scored]:
         """Scores the replies of pairs.
 
-        With gradients enabled, go backward through each pass before the next is asked for, and take all of them:
-        the gradient of what is shared is passed on when they end. Where the model is in shards, all processes must
-        call this alike; a process with fewer passes than another gets empty ones.
+        With gradients enabled, run backward through each pass before requesting the next, and consume all of them: the
+        gradient of the shared beginning is propagated at the end. If the model is sharded, all processes must make this
+        call in the same way; a process with fewer passes than another gets empty ones.
 
         Args:
             pairs: Prompts and replies.
@@ -63,14 +63,14 @@ class Rows(Protocol):
 
 
 class PlainRows:
-    """Scores every pair as a row of its own."""
+    """Scores every pair as a separate row."""
 
     def __init__(self, policy: Policy, micro_tokens: int, autocast: Autocast = nullcontext) -> None:
-        """Takes a policy, the most tokens of a pass, and the precision in which it is computed."""
+        """Takes a policy, the maximum tokens of a pass, and the precision of the computation."""
         self.policy, self.micro_tokens, self._autocast = policy, micro_tokens, autocast
 
     def passes(self, pairs: Sequence[tuple[Ids, Ids]], entropy: bool = False) -> Iterator[Scored]:
-        """Scores the replies of pairs; those of like length together, in an order that only their ids decide."""
+        """Scores the replies of pairs; those of similar length together, in an order that depends only on their ids."""
         offsets = [0]
         for _, reply in pairs:
             offsets.append(offsets[-1] + len(reply))
@@ -103,7 +103,7 @@ class PackedRows:
     """Scores pairs packed as trees."""
 
     def __init__(self, policy: Policy, micro_tokens: int, autocast: Autocast = nullcontext) -> None:
-        """Takes a policy whose model packs, the most tokens of a pass, and the precision in which it is computed."""
+        """Takes a policy whose model supports packing, the maximum tokens of a pass, and the precision."""
         self.policy, self.micro_tokens, self._autocast = policy, micro_tokens, autocast
 
     def passes(self, pairs: Sequence[tuple[Ids, Ids]], entropy: bool = False) -> Iterator[Scored]:
@@ -139,7 +139,7 @@ class PackedRows:
         return logits
 
     def _pass(self, batch: Sequence[TreeRow], start: int, reader: Reader | None, entropy: bool) -> Scored:
-        """Computes rows; nodes that predict come last in each, so that logits are made for the end of the rows only."""
+        """Computes rows; nodes that predict come last in each, so logits are computed only for the end of the rows."""
         width = max(len(row.ids) for row in batch)
         ids, positions, firsts, ends, asked = [], [], [], [], []
         keep = max(1, *(len({node for node, _, _ in row.asked}) for row in batch))
@@ -149,7 +149,7 @@ class PackedRows:
             pad = width - len(order)
             ids.append([self.policy.pad] * pad + [row.ids[node] for node in order])
             positions.append([start] * pad + [row.depths[node] for node in order])
-            # Padding sees itself, so that its softmax is one of something.
+            # Padding attends to itself, so that its softmax is defined.
             firsts.append([*range(-pad, 0), *order])
             ends.append([*range(1 - pad, 1), *(row.ends[node] for node in order)])
             place = {node: i for i, node in enumerate(order, pad - width + keep)}
@@ -182,10 +182,10 @@ def score(rows: Rows, pairs: Sequence[tuple[Ids, Ids]], device: torch.device | N
 
 
 def climb(rows: Rows, pairs: Sequence[tuple[Ids, Ids]], weights: Tensor) -> None:
-    """Adds to the parameters' `grad` the gradient of less the weighted sum of the replies' log-probabilities.
+    """Adds to the parameters' `grad` the gradient of minus the weighted sum of the replies' log-probabilities.
 
     Args:
-        rows: How replies are scored.
+        rows: The scorer of replies.
         pairs: Prompts and replies.
         weights: The weight of each reply.
     """
@@ -196,16 +196,16 @@ def climb(rows: Rows, pairs: Sequence[tuple[Ids, Ids]], weights: Tensor) -> None
 
 
 def _owners(pairs: Sequence[tuple[Ids, Ids]], device: torch.device | None) -> Tensor:
-    """The number of the pair that each id of all replies belongs to."""
+    """The index of the pair to which each id of all replies belongs."""
     owned = [number for number, (_, reply) in enumerate(pairs) for _ in reply]
     return torch.tensor(owned, dtype=torch.long, device=device)
 
 
 def choose_rows(policy: Policy, micro_tokens: int, autocast: Autocast = nullcontext) -> tuple[Rows, str | None]:
-    """The way in which a policy's replies are scored: packed where the model allows it.
+    """Chooses the scorer of a policy's replies: packed if the model allows it.
 
     Returns:
-        The way, and where it is plain rows a sentence that says why.
+        The scorer and, for plain rows, a sentence that says why.
     """
     why = refusal(policy.model)
     if not why:

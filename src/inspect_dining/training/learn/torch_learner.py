@@ -1,4 +1,4 @@
-"""The learner in this process: credit for every turn, pairs weighed by it, and steps of Adam on them."""
+"""The learner in this process: credit for every turn, pairs weighted by it, and Adam steps on them."""
 
 from collections.abc import Callable
 from statistics import fmean
@@ -19,7 +19,7 @@ from inspect_dining.training.recipe import Recipe
 
 
 class TorchLearner:
-    """Learns by torch in every process of the run.
+    """Learns with torch in every process of the run.
 
     Attributes:
         updater: Takes the steps of Adam.
@@ -31,14 +31,14 @@ class TorchLearner:
     def __init__(
         self, recipe: Recipe, policy: Policy, accelerator: Accelerator, credit: Credit, tell: Callable[[str], None]
     ) -> None:
-        """Takes the policy that is trained, on its device, and who hears what is unusual."""
+        """Takes the policy being trained, on its device, and the receiver of unusual news."""
         self._tell = tell
         self.recipe, self.accelerator, self.credit = recipe, accelerator, credit
         self.updater = Updater(policy, accelerator, cap=recipe.cap, clip=recipe.clip, micro_tokens=recipe.micro_tokens)
         self._choices = Choices(policy.prompts) if recipe.explore else None
 
     def begin(self, step: int, restarts: int) -> None:
-        """Nothing runs beside this process; says it where the model does not allow the cheap way."""
+        """Starts no other process; reports if the model does not allow packing."""
         if self.updater.plain:
             self._tell(self.updater.plain)
 
@@ -82,7 +82,7 @@ class TorchLearner:
         return row
 
     def _bonus(self, lesson: Lesson) -> Apart | None:
-        """The bonus on seats that act apart, where there is one."""
+        """The bonus on seats that act apart, if there is one."""
         if not lesson.diversity:
             return None
         replies = gather_object(first_replies(lesson.groups))
@@ -93,14 +93,14 @@ class TorchLearner:
         return LearnerState(optimizer=self.updater.optimizer.state_dict(), credit=self.credit.state())
 
     def load_state(self, state: LearnerState) -> None:
-        """Takes up such a state."""
+        """Restores such a state."""
         self.updater.optimizer.load_state_dict(state["optimizer"])
         self.credit.load_state(state["credit"])
 
     def forget(self) -> None:
-        """Drops Adam's moments, and all that the source of credit has learned."""
+        """Drops Adam's moments and everything that the source of credit has learned."""
         self.updater.optimizer.state.clear()
         self.credit.forget()
 
     def close(self) -> None:
-        """Nothing runs beside this process."""
+        """Nothing to do, since there is no other process."""

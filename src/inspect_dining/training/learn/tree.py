@@ -1,10 +1,10 @@
 """Pairs of prompt and reply packed as trees, in which every distinct token is computed once; pure, without torch.
 
-Nearly all of a prompt is text that other prompts begin with too: rules and tools, then the lines of the observation.
-Sorted by their ids, the pairs of an update form a trie. What all prompts begin with is its prefix. The rest is cut into
-rows; a row that begins in the middle of the trie repeats the path that leads there. Where a row is computed with a mask
-that shows each token the prefix, its own ancestors and itself, and with depths as positions, every token gets what it
-would get in a row of its own (tree attention: Miao et al. 2024, "SpecInfer"; for GRPO: Liu et al. 2025, "Prefix
+Most of a prompt is text that other prompts begin with too: rules and tools, then the lines of the observation. Sorted
+by their ids, the pairs of an update form a trie. The common beginning of all prompts is its prefix. The rest is cut
+into rows; a row that begins in the middle of the trie repeats the path to that point. If a row is computed with a mask
+that shows each token the prefix, its own ancestors and itself, and with depths as positions, every token gets the same
+result as in a separate row (tree attention: Miao et al. 2024, "SpecInfer"; for GRPO: Liu et al. 2025, "Prefix
 Grouper").
 """
 
@@ -21,7 +21,7 @@ class TreeRow:
     Attributes:
         ids: The token of every node, depth first.
         depths: The position of every node in its pairs.
-        ends: For every node the number of the first later node that is not below it.
+        ends: For every node, the index of the first later node that is not below it.
         asked: For every id of a reply in this row: the node that predicts it, the id, and the id's number among all ids
             of all replies, pair by pair.
     """
@@ -37,7 +37,7 @@ class Tree:
     """Packed pairs.
 
     Attributes:
-        prefix: What all prompts begin with; it ends before the last id of any prompt.
+        prefix: The common beginning of all prompts; it ends before the last id of any prompt.
         rows: The rows after it.
     """
 
@@ -46,7 +46,7 @@ class Tree:
 
     @property
     def tokens(self) -> int:
-        """The tokens that are computed, padding aside."""
+        """The tokens that are computed, without padding."""
         return len(self.prefix) + sum(len(row.ids) for row in self.rows)
 
 
@@ -55,11 +55,11 @@ def pack(pairs: Sequence[tuple[Ids, Ids]], longest: int) -> Tree:
 
     Args:
         pairs: Prompts and replies, none of them empty.
-        longest: The most nodes of a row; a pair that alone has more gets a row that is longer.
+        longest: The maximum nodes of a row; a single pair with more gets a longer row.
     """
     if not pairs:
         return Tree((), ())
-    # The last id of a reply is predicted and never read.
+    # The last id of a reply is predicted but never read.
     whole = [prompt + reply[:-1] for prompt, reply in pairs]
     order = sorted(range(len(pairs)), key=lambda number: (whole[number], pairs[number]))
     start = min(_common(whole[order[0]], whole[order[-1]], 0), min(len(prompt) for prompt, _ in pairs) - 1)
@@ -92,7 +92,7 @@ def pack(pairs: Sequence[tuple[Ids, Ids]], longest: int) -> Tree:
 
 
 def _common(one: Ids, two: Ids, start: int) -> int:
-    """How many ids two sequences have in common at their beginning, of which the first `start` are known to be."""
+    """The length of the common beginning of two sequences, at least `start`, which is already known."""
     end = min(len(one), len(two))
     while start < end and one[start] == two[start]:
         start += 1
@@ -107,12 +107,12 @@ def _leave(row: TreeRow, path: list[int], depth: int) -> None:
 
 
 def batches(rows: Sequence[TreeRow], most: int, most_asked: int) -> list[list[TreeRow]]:
-    """Rows of like length together.
+    """Batches of rows of similar length.
 
     Args:
         rows: The rows.
-        most: The most tokens of a batch, padding included; a row is never cut.
-        most_asked: The most nodes of a batch that predict an id of a reply, padding included.
+        most: The maximum tokens of a batch, padding included; a row is never cut.
+        most_asked: The maximum nodes of a batch that predict an id of a reply, padding included.
     """
     made: list[list[TreeRow]] = []
     asked = 0

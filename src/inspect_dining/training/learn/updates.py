@@ -1,7 +1,7 @@
-"""Updates: torch, peft and accelerate turn weighted pairs into steps of Adam.
+"""Updates: torch, peft and accelerate turn weighted pairs into Adam steps.
 
 Every process computes the gradient of its own share of the games; the shares are summed over processes, so that any
-number of them does the same arithmetic as one. How replies are scored, pass by pass, is the matter of `scoring`.
+number of them does the same arithmetic as one. `scoring` computes the log-probabilities of replies, pass by pass.
 """
 
 from collections.abc import Sequence
@@ -21,16 +21,16 @@ from inspect_dining.training.play.steady import prepare_gradients
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What one update came to.
+    """The results of one update.
 
     Attributes:
         pairs: Pairs trained in this process.
-        tokens: Tokens computed for them in this process, padding included, the bonus aside.
+        tokens: Tokens computed for them in this process, padding included, without the bonus.
         gradient: Norm of the gradient before clipping.
-        entropy: Mean entropy of a reply in nats, weighed as the turns are.
-        off: Mean absolute difference of log-probabilities between learner and sampler, a token.
-        information: Nats that a seat's number tells about its first move; None where no bonus is on it.
-        choice: Mean entropy of the six actions in nats, weighed as the turns are; None where none is paid.
+        entropy: Mean entropy of a reply in nats, weighted by turns.
+        off: Mean absolute difference of log-probabilities between learner and sampler, per token.
+        information: Nats of information that a seat's number gives about its first move; None without that bonus.
+        choice: Mean entropy of the six actions in nats, weighted by turns; None without that bonus.
     """
 
     pairs: int
@@ -43,13 +43,13 @@ class Update:
 
 
 class Updater:
-    """Takes steps of Adam on a policy.
+    """Takes Adam steps on a policy.
 
     Attributes:
         policy: The policy.
         optimizer: Adam without weight decay.
-        rows: How replies are scored.
-        plain: Why replies are scored as plain rows, in a sentence; None where they are packed.
+        rows: The scorer of replies.
+        plain: Why replies are scored as plain rows, in a sentence; None if they are packed.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class Updater:
 
         Args:
             policy: The policy.
-            accelerator: Says which processes there are, and the precision.
-            cap: Where importance weights are truncated.
+            accelerator: Gives the processes and the precision.
+            cap: The cap on importance weights.
             clip: The largest norm of a gradient.
             betas: Adam's.
-            micro_tokens: The most tokens, padding included, in one backward pass; a single row may be longer.
+            micro_tokens: The maximum tokens, padding included, in one backward pass; a single row may be longer.
         """
         self.policy = policy
         self.accelerator = accelerator
@@ -87,7 +87,7 @@ class Updater:
         apart: Apart | None = None,
         explore: Explore | None = None,
     ) -> Update:
-        """Leaves in the parameters' `grad` the gradient of the loss, summed over processes.
+        """Stores the gradient of the loss, summed over processes, in the parameters' `grad`.
 
         Args:
             given: This process's pairs.
@@ -143,7 +143,7 @@ class Updater:
         apart: Apart | None = None,
         explore: Explore | None = None,
     ) -> Update:
-        """Takes one step of Adam; a gradient that is not finite stops the run before it touches a weight."""
+        """Takes one Adam step; a gradient that is not finite stops the run before any weight changes."""
         made = self.gradient(given, entropy, apart, explore)
         if not torch.isfinite(torch.tensor(made.gradient)):
             raise BadInput("The gradient is not finite, so no step was taken; lower the rate, or train in float32.")

@@ -1,4 +1,4 @@
-"""Loading the model of a recipe or of a checkpoint, with clear sentences for what can be wrong."""
+"""Loading the model of a recipe or of a checkpoint, with a clear sentence for each possible problem."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,22 +26,22 @@ ADAPTER, WHOLE = "adapter_config.json", "config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 MOST_RANK = 4096
 MOST_TEMPLATE = 2**20
-"""Bytes of a chat template, and letters of a prompt."""
+"""The maximum bytes of a chat template, and characters of a prompt."""
 TEMPLATE_WITHIN_S = 20.0
-"""Seconds in which a chat template must make its first prompt."""
+"""The seconds within which a chat template must render its first prompt."""
 _SAFE = {"trust_remote_code": False, "use_safetensors": True}
 
 
 def read_text(text: str, cut: bool) -> Reading:
-    """What a reply's text means, read as an evaluation of the same checkpoint reads it."""
+    """Reads a reply's text as an evaluation of the same checkpoint does."""
     return read(reply_from_text(text, Stop.LENGTH if cut else Stop.FINISHED))
 
 
 def prompts(tokenizer: PreTrainedTokenizerBase, thinking: bool | None = None) -> Prompts:
-    """The prompts of a tokenizer.
+    """The prompt renderer of a tokenizer.
 
     Raises:
-        BadInput: It has no chat template.
+        BadInput: The tokenizer has no chat template.
     """
     try:
         return Prompts(tokenizer, thinking)
@@ -50,7 +50,7 @@ def prompts(tokenizer: PreTrainedTokenizerBase, thinking: bool | None = None) ->
 
 
 def dinner(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> Dinner:
-    """A model at the table, under a recipe's settings of thinking and of tokens."""
+    """A model at the table, with a recipe's settings for thinking and tokens."""
     policy = Policy(
         model,
         prompts(tokenizer, recipe.thinking),
@@ -73,7 +73,7 @@ def stop_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Sequ
 
 @contextmanager
 def _loading(path: str) -> Iterator[None]:
-    """Makes a sentence of what keeps a model from being loaded."""
+    """Turns a failure to load a model into a sentence."""
     folder = Path(path)
     if folder.exists() and not (folder / WHOLE).is_file() and not (folder / ADAPTER).is_file():
         raise BadInput(
@@ -84,18 +84,18 @@ def _loading(path: str) -> Iterator[None]:
         yield
     except BadInput:
         raise
-    except Exception as error:  # noqa: BLE001  what is in a folder of somebody else fails in ways of its own
+    except Exception as error:  # noqa: BLE001  a foreign folder may fail in any way
         why = " ".join(str(error).split())[:300] or type(error).__name__
         if "trust_remote_code" in why or "auto_map" in why or "custom code" in why:
-            why = "it needs code of its own (trust_remote_code), which is never run here"
+            why = "it needs its own code (trust_remote_code), which is never run here"
         raise BadInput(f"The model {path} cannot be loaded: {why}") from None
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuses a folder of weights that would have to be unpickled, or of files that are too large to be read.
+    """Refuses a folder with weights that would have to be unpickled, or with files that are too large to read.
 
     Raises:
-        BadInput: It holds pickled weights alone, or a file of settings beyond all bounds.
+        BadInput: It holds only pickled weights, or a settings file that is too large.
     """
     if not folder.is_dir():
         return
@@ -119,7 +119,7 @@ def _settings(file: Path) -> object:
 
 
 def _base_of(folder: Path) -> str:
-    """The base model that adapters name."""
+    """The base model named by adapters."""
     config = _settings(folder / ADAPTER)
     base = config.get("base_model_name_or_path") if isinstance(config, dict) else None
     if not isinstance(base, str) or not base:
@@ -128,10 +128,10 @@ def _base_of(folder: Path) -> str:
 
 
 def _check_template(tokenizer: PreTrainedTokenizerBase) -> None:
-    """Renders one prompt as the dinner will, so that a template that cannot is refused before anything is played.
+    """Renders one prompt as the dinner will, so that an unusable template is refused before any game.
 
     Raises:
-        BadInput: The template refuses a system prompt or tools, does not end in time, or writes too much.
+        BadInput: The template refuses a system prompt or tools, does not finish in time, or produces too much.
     """
     if not tokenizer.chat_template:
         return
@@ -141,7 +141,7 @@ def _check_template(tokenizer: PreTrainedTokenizerBase) -> None:
     def render() -> None:
         try:
             made.append(Prompts(tokenizer).text(messages, TOOLS))
-        except Exception as error:  # noqa: BLE001  a template raises what it likes
+        except Exception as error:  # noqa: BLE001  a template may raise anything
             made.append(error)
 
     thread = Thread(target=render, daemon=True)
@@ -153,16 +153,16 @@ def _check_template(tokenizer: PreTrainedTokenizerBase) -> None:
     why = f"it does not end within {TEMPLATE_WITHIN_S:.0f} s" if text is None else "its prompt is too long"
     why = plain(text) if isinstance(text, Exception) else why
     raise BadInput(
-        f"The chat template of this model cannot make a prompt with a system message and tools: {why}. Take a model "
-        "whose template does, or put another chat_template.jinja beside its tokenizer."
+        f"The chat template of this model cannot render a prompt with a system message and tools: {why}. Take a model "
+        "whose template can, or put another chat_template.jinja next to its tokenizer."
     )
 
 
 def load_tokenizer(path: str) -> PreTrainedTokenizerBase:
-    """Loads the tokenizer of a model alone.
+    """Loads only the tokenizer of a model.
 
     Raises:
-        BadInput: It cannot be loaded, in a sentence.
+        BadInput: It cannot be loaded.
     """
     with _loading(path):
         _check_folder(Path(path))
@@ -175,7 +175,7 @@ def load(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrained
     """Loads a model and its tokenizer: a folder with a model, a folder with PEFT adapters, or a hub name.
 
     Raises:
-        BadInput: It cannot be loaded, in a sentence.
+        BadInput: It cannot be loaded.
     """
     folder = Path(path)
     kind = torch.float64 if dtype == "float64" else torch.bfloat16 if dtype == "bfloat16" else torch.float32
@@ -195,20 +195,20 @@ def load(path: str, dtype: str = "float32") -> tuple[PreTrainedModel, PreTrained
 
 
 def _whole(path: str, kind: torch.dtype) -> PreTrainedModel:
-    """A model with every weight from its files: transformers only warns of those that it makes up."""
+    """Loads a model with every weight from its files; transformers only warns of weights that it initialises itself."""
     loaded = AutoModelForCausalLM.from_pretrained(path, dtype=kind, output_loading_info=True, **_SAFE)
     model, told = cast(tuple[PreTrainedModel, Mapping[str, Collection[object]]], loaded)
     odd = sorted(map(str, [*told["missing_keys"], *told["mismatched_keys"]]))
     if odd:
-        raise BadInput(f"The weights in {path} are not those of its config: {odd[0]} is missing or of another shape.")
+        raise BadInput(f"The weights in {path} do not match its config: {odd[0]} is missing or of another shape.")
     return model
 
 
 def _check_rank(folder: Path) -> None:
-    """Refuses adapters whose weights are of another rank than their settings say.
+    """Refuses adapters whose weights have another rank than their settings.
 
     Raises:
-        BadInput: They are, or the rank is none.
+        BadInput: The ranks differ, or the rank is not valid.
     """
     config = _settings(folder / ADAPTER)
     given = config if isinstance(config, dict) else {}
@@ -221,35 +221,35 @@ def _check_rank(folder: Path) -> None:
         found = {file.get_slice(key).get_shape()[0] for key in file.keys() if ".lora_A." in key}  # noqa: SIM118  it is no dict
     if not ranks or max(ranks) > MOST_RANK or not found <= ranks:
         raise BadInput(
-            f"The adapters in {folder} are of rank {', '.join(map(str, sorted(found)))}, and its {ADAPTER} says "
+            f"The adapters in {folder} are of rank {', '.join(map(str, sorted(found)))}, but its {ADAPTER} says "
             f"{plain(str(given.get('r')))}; take both from one run."
         )
 
 
 def _check_adapters(model: PreTrainedModel, folder: Path) -> None:
-    """Refuses adapters that are not all that the model has: PEFT only warns of missing and unknown ones.
+    """Refuses adapters that do not match the model exactly; PEFT only warns of missing and unknown ones.
 
     Raises:
-        BadInput: They are not, or hold numbers that are not finite.
+        BadInput: They do not match, or hold numbers that are not finite.
     """
     there = load_file(folder / ADAPTER_WEIGHTS)
     odd = sorted(key for key in get_peft_model_state_dict(model).keys() ^ there.keys() if ".lora_" in key)
     if odd:
-        raise BadInput(f"The adapters in {folder} are not those of its {ADAPTER}: {plain(odd[0])} has no counterpart.")
+        raise BadInput(f"The adapters in {folder} do not match its {ADAPTER}: {plain(odd[0])} has no counterpart.")
     if broken := [name for name, tensor in there.items() if not tensor.isfinite().all()]:
         raise BadInput(f"The adapters in {folder} hold numbers that are not finite ({plain(broken[0])}).")
 
 
 def base_of(path: str) -> str | None:
-    """The folder or hub name of the base that the adapters in a folder are of, or None where it holds none."""
+    """The folder or hub name of the base of the adapters in a folder, or None if it holds none."""
     folder = Path(path)
     return _found(_base_of(folder), folder) if (folder / ADAPTER).is_file() else None
 
 
 def _found(base: str, adapter: Path) -> str:
-    """The base that an adapter names; where its run directory was moved, the one that lies in it now."""
+    """The base that an adapter names or, if its run directory was moved, the one now in it."""
     if Path(base).is_absolute() and not Path(base).exists():
-        # RUN/checkpoints/step-0000; the paper's recipe beside a run is RUN/paper/checkpoints/step-0000.
+        # RUN/checkpoints/step-0000; the paper's recipe run alongside is RUN/paper/checkpoints/step-0000.
         for run in adapter.resolve().parents[1:3]:
             if (run / "base" / WHOLE).is_file():
                 return str(run / "base")
@@ -257,7 +257,7 @@ def _found(base: str, adapter: Path) -> str:
 
 
 def with_adapters(model: PreTrainedModel, recipe: Recipe) -> PreTrainedModel:
-    """Puts LoRA adapters on a model where the recipe asks for them, and gradient checkpointing."""
+    """Adds LoRA adapters and gradient checkpointing to a model, if the recipe asks for them."""
     if recipe.lora_rank:
         torch.manual_seed(recipe.seed)
         config = LoraConfig(
@@ -273,12 +273,12 @@ def with_adapters(model: PreTrainedModel, recipe: Recipe) -> PreTrainedModel:
 
 
 def trained_state(model: PreTrainedModel) -> dict[str, torch.Tensor]:
-    """A copy of the weights that are trained, on the CPU, by name."""
+    """A copy of the trainable weights, on the CPU, by name."""
     return {name: p.detach().cpu().clone() for name, p in model.named_parameters() if p.requires_grad}
 
 
 def set_trained_state(model: PreTrainedModel, state: dict[str, torch.Tensor]) -> None:
-    """Puts such a copy back."""
+    """Restores such a copy."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if parameter.requires_grad:

@@ -1,8 +1,8 @@
-"""What a seat remembers in training: the messages of its prompt are those of an evaluation with the same memory.
+"""A seat's memory in training; its prompts are those of an evaluation with the same memory.
 
-Without memory every turn has the system prompt and one observation. With the memory of k turns the observation also
-lists the seat's own last k. With `chat` the conversation is kept: the model's replies with their calls, as the chat
-template writes them, and what came of each call.
+Without memory, every turn has the system prompt and one observation. With a memory of k turns, the observation also
+lists the seat's own last k. With `chat`, the conversation is kept: the model's replies with their calls, as the chat
+template writes them, and the outcome of each call.
 """
 
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from inspect_dining.table.view import View, describe
 Memory = int | Literal["chat"]
 """A seat's own last k turns (0: none), or its whole conversation."""
 EXTRA_CALL = "One action a turn: only your first call counted."
-"""What a kept conversation answers to every call after the first; the same as in an evaluation."""
+"""The tool result, in a kept conversation, of every call after the first; the same as in an evaluation."""
 
 
 class Recollection:
-    """What one seat of one game remembers."""
+    """The memory of one seat in one game."""
 
     def __init__(self, rules: Rules, memory: Memory) -> None:
         """Begins a game."""
@@ -61,7 +61,7 @@ class Recollection:
         self._before.append(message)
 
     def came(self, turn: Turn) -> None:
-        """Keeps what came of the reply that was heard: one answer a call."""
+        """Keeps the outcome of the reply: one result per call."""
         for place, name in enumerate(self._calls):
             answer = describe(turn) if place == 0 else EXTRA_CALL
             self._before.append({"role": "tool", "content": answer, "name": name})

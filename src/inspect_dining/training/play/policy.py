@@ -1,10 +1,10 @@
 """The model as a player: samples replies to prompts, and recomputes the log-probabilities of given replies.
 
 Both work for any causal language model of transformers. Equal prompts are computed once, and so are equal beginnings of
-replies to them: rows that have sampled the same tokens share one place in the batch until they part. What all prompts
-begin with is computed once for a set of weights, where the model allows it (see `prefix`). Every row draws
-from uniform numbers keyed by its own seed, so what it samples does not depend on what else is in the batch (apart from
-rounding). Sampling is at temperature 1 from the whole distribution, whatever the model's own defaults.
+their replies: rows that have sampled the same tokens share one place in the batch until they diverge. The common
+beginning of all prompts is computed once per set of weights, if the model allows it (see `prefix`). Every row draws
+from uniform numbers keyed by its own seed, so its samples do not depend on the rest of the batch (apart from rounding).
+Sampling is at temperature 1 from the whole distribution, whatever the model's own defaults are.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,9 +24,9 @@ from inspect_dining.training.play.sharding import Shards
 
 _DRAWS = 8
 SHORTEST = 8
-"""Ids that prompts must have in common at their beginning for it to be kept."""
+"""The minimum length of a common beginning of prompts that is cached."""
 SLACK = 32
-"""Ids by which a kept beginning may be shorter than what these prompts have in common, before a new one is computed."""
+"""The ids by which a cached beginning may be shorter than the prompts' common beginning before it is recomputed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Reply:
 
     Attributes:
         ids: The ids sampled, with the one that ended it.
-        logps: For each id the log-probability with which it was sampled (that of the choice, where greedy).
-        ended: Whether a stop token ended it; otherwise the limit of tokens cut it.
+        logps: For each id, the log-probability with which it was sampled (that of the choice, if greedy).
+        ended: Whether a stop token ended it; otherwise the token limit cut it.
     """
 
     ids: Ids
@@ -64,7 +64,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A beginning of prompts, as a set of weights computes it."""
+    """A cached beginning of prompts, computed with one set of weights."""
 
     ids: Ids
     weights: int
@@ -75,13 +75,13 @@ class Policy:
     """A model with its prompts.
 
     Attributes:
-        model: The model, perhaps with adapters.
-        prompts: Makes its prompt ids.
+        model: The model, possibly with adapters.
+        prompts: Renders its prompt ids.
         stops: The ids that end a reply.
-        max_tokens: The most tokens of a reply.
-        batch_tokens: How many tokens of prompts are computed at once, a prompt counted as often as it is answered: rows
-            that part take their own copies of its cache.
-        shards: The shards of the model, if it is sharded over processes.
+        max_tokens: The token limit of a reply.
+        batch_tokens: The maximum prompt tokens computed at once, with a prompt counted once per reply: rows
+            that diverge get their own copies of its cache.
+        shards: The shards of the model, if it is sharded across processes.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Policy:
         self.max_tokens = max_tokens
         self.batch_tokens = batch_tokens
         self.pad = min(self.stops)
-        # A PEFT model hides what its base takes.
+        # A PEFT model hides its base's signature.
         bare: PreTrainedModel = getattr(model, "get_base_model", lambda: model)()
         self._cache_word = "cache" if "cache" in signature(bare.forward).parameters else "past_key_values"
         self._kept: _Kept | None = None
@@ -111,8 +111,8 @@ class Policy:
 
         Args:
             prompts: Distinct prompts.
-            rows: For each reply wanted the number of its prompt and the key of its chance; None takes the likeliest
-                token each time (greedy).
+            rows: For each requested reply, the index of its prompt and the key of its random draws; None takes the
+                likeliest token each time (greedy).
 
         Returns:
             A reply for each row.
@@ -125,7 +125,7 @@ class Policy:
             of_prompt[number].append(row)
         wanted = [number for number, some in enumerate(of_prompt) if some]
         self.model.train(False)
-        # Weights that are gathered in inference mode could not be gathered for a gradient later.
+        # Weights gathered in inference mode cannot be gathered for a gradient later.
         with torch.inference_mode() if self.shards is None else torch.no_grad():
             start, reader = self._beginning([prompts[i] for i in wanted])
             for chunk in _chunks([(len(prompts[i]) - start, len(of_prompt[i]), i) for i in wanted], self.batch_tokens):
@@ -133,11 +133,11 @@ class Policy:
         return [Reply(tuple(row.ids), tuple(row.logps), row.ended) for row in made]
 
     def together(self) -> AbstractContextManager[None]:
-        """Where processes share a model in shards, all enter this to sample, each as often as it likes."""
+        """If processes share a sharded model, all enter this context to sample, each as often as it likes."""
         return nullcontext() if self.shards is None else self.shards.together()
 
     def _beginning(self, prompts: list[Ids]) -> tuple[int, Reader | None]:
-        """What these prompts begin with, computed once for a set of weights: its length, and its keys and values."""
+        """The common beginning of prompts, computed once per set of weights: its length, and its keys and values."""
         if not prompts or (len(prompts) < 2 and self._kept is None):
             return 0, None
         low, high = min(prompts), max(prompts)
@@ -155,13 +155,13 @@ class Policy:
         return length, Reader(kept.recorder, length)
 
     def _decode(self, prompts: list[Ids], nodes: list[list[_Row]], start: int, reader: Reader | None) -> None:
-        """Decodes rows in step; `nodes` groups those whose prompt and tokens so far are equal.
+        """Decodes rows in lock-step; `nodes` groups those whose prompt and tokens so far are equal.
 
         Args:
-            prompts: What comes after the kept beginning.
+            prompts: The prompts after the cached beginning.
             nodes: The rows.
-            start: The length of the kept beginning.
-            reader: The kept beginning.
+            start: The length of the cached beginning.
+            reader: The cached beginning.
         """
         ids, mask = self._padded(prompts)
         position = torch.arange(ids.shape[1], device=ids.device)[None] if mask is None else mask.cumsum(1) - 1
@@ -199,7 +199,7 @@ class Policy:
         return logits
 
     def _choose(self, logits: Tensor, nodes: list[list[_Row]]) -> tuple[list[int], list[int], list[list[_Row]]]:
-        """Draws the next token of every row; gives the parents, tokens and rows of the nodes that go on."""
+        """Draws the next token of every row; returns the parents, tokens and rows of the nodes that continue."""
         logps = torch.log_softmax(logits, -1)
         rows = [(number, row) for number, node in enumerate(nodes) for row in node]
         number = torch.tensor([n for n, _ in rows], device=logits.device)
@@ -226,7 +226,7 @@ class Policy:
         return [node for node, _ in going], [token for _, token in going], list(going.values())
 
     def _padded(self, sequences: Sequence[Ids]) -> tuple[Tensor, Tensor | None]:
-        """Pads on the left; no mask where nothing was padded."""
+        """Pads on the left; returns no mask if nothing was padded."""
         width = max(map(len, sequences))
         device = next(self.model.parameters()).device
         ids = torch.tensor([[self.pad] * (width - len(s)) + list(s) for s in sequences], device=device)
@@ -266,7 +266,7 @@ class Policy:
 
 
 def _chunks(sized: list[tuple[int, int, int]], most: int) -> Iterator[list[int]]:
-    """Packs prompts, given as length, rows and number, so that their rows hold at most so many padded prompt tokens.
+    """Packs prompts, given as length, rows and number, so that their rows hold at most a number of padded tokens.
 
     The order is always the same. A prompt is never cut, however many rows it has.
     """
@@ -283,18 +283,18 @@ def _chunks(sized: list[tuple[int, int, int]], most: int) -> Iterator[list[int]]
 
 
 def common(one: Ids, two: Ids) -> int:
-    """How many ids two sequences have in common at their beginning."""
+    """The length of the common beginning of two sequences."""
     end = min(len(one), len(two))
     return next((i for i in range(end) if one[i] != two[i]), end)
 
 
 def fingerprint(model: nn.Module) -> int:
-    """Names the weights of a model as they are now: torch counts the changes of every tensor."""
-    # Only frozen weights are sharded, and they have no memory that could be named.
+    """A key for a model's current weights; torch counts the changes of every tensor."""
+    # Only frozen weights are sharded, and they have no storage to identify.
     whole = (parameter for parameter in model.parameters() if not isinstance(parameter, DTensor))
     return hash(tuple((parameter.data_ptr(), parameter._version) for parameter in whole))
 
 
 def parameters(model: nn.Module) -> list[nn.Parameter]:
-    """The parameters that are trained."""
+    """The trainable parameters."""
     return [parameter for parameter in model.parameters() if parameter.requires_grad]

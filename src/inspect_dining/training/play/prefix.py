@@ -1,9 +1,9 @@
-"""Shared prefixes: the keys and values of what many prompts begin with, computed once and read by all that follow.
+"""Shared prefixes: the keys and values of a common beginning of prompts, computed once and read by all rows.
 
-transformers lets a library bring an attention function of its own. Ours is `sdpa` as it is, but for a call that is
-given a `dining_prefix`: a `Recorder` keeps the keys and values that pass through a layer; a `Reader` puts kept ones
-before those of the rows, of which each may attend to all. `shares` finds out whether a model allows that, and masks of
-one's own: layers with sliding windows, linear attention or recurrence do not.
+transformers allows a library to register its own attention function. Ours is plain `sdpa`, except in a call that is
+given a `dining_prefix`: a `Recorder` stores the keys and values that pass through a layer; a `Reader` puts stored ones
+before those of the rows, each of which may attend to all of them. `shares` determines whether a model allows this, and
+custom masks; layers with sliding windows, linear attention or recurrence do not.
 """
 
 from weakref import WeakKeyDictionary
@@ -16,14 +16,14 @@ from transformers.masking_utils import sdpa_mask
 
 _ATTENTION = "inspect_dining_prefix"
 SCORES = 2**26
-"""Products of query and key that are held at once, a layer, where no gradient is wanted."""
+"""The maximum query-key products held at once per layer, if no gradient is needed."""
 
 
 class Recorder:
-    """Keeps the keys and values of a prefix, layer by layer.
+    """Stores the keys and values of a prefix, layer by layer.
 
     Attributes:
-        kept: For every layer keys and values: 1 x heads x length x width.
+        kept: For every layer, keys and values: 1 x heads x length x width.
     """
 
     def __init__(self) -> None:
@@ -31,17 +31,17 @@ class Recorder:
         self.kept: dict[int, tuple[Tensor, Tensor]] = {}
 
     def attend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Keeps what passes."""
-        # A layer that is computed again for its gradient, under checkpointing, comes here again.
+        """Stores the keys and values of a layer."""
+        # Under checkpointing, a layer is recomputed for its gradient and calls this again.
         self.kept.setdefault(layer, (key, value))
         return key, value
 
 
 class Reader:
-    """Shows the keys and values of a prefix to rows after it, and collects their gradient."""
+    """Provides the keys and values of a prefix to later rows, and collects their gradient."""
 
     def __init__(self, recorder: Recorder, length: int | None = None) -> None:
-        """Takes what was recorded, or so much of its beginning."""
+        """Takes a recording, or a given length of its beginning."""
         self._kept = {
             layer: (key[:, :, :length], value[:, :, :length]) for layer, (key, value) in recorder.kept.items()
         }
@@ -60,11 +60,11 @@ class Reader:
         )
 
     def backward(self, output: Tensor | None = None) -> None:
-        """Passes the gradient on, once nothing more reads.
+        """Propagates the gradient, after the last read.
 
         Args:
-            output: What the prefix came to, where the model is in shards: its layers are gathered for a gradient that
-                reaches their output, be it 0.
+            output: The output of the prefix, if the model is sharded: its layers are gathered for a gradient that
+                reaches their output, even if it is 0.
         """
         ends: list[Tensor] = [] if output is None else [output]
         slopes: list[Tensor] = [torch.zeros_like(end) for end in ends]
@@ -93,7 +93,7 @@ def _attention(
         if isinstance(dining_prefix, Reader) and not torch.is_grad_enabled():
             return _read(query, key, value, attention_mask, dining_prefix.leaves[layer], options.get("scaling")), None
         key, value = dining_prefix.attend(layer, key, value)
-    # The options are the model's own and are passed on as they come.
+    # The options are the model's own and are passed on unchanged.
     return sdpa_attention_forward(module, query, key, value, attention_mask, **options)  # type: ignore[arg-type]
 
 
@@ -105,17 +105,17 @@ def _read(
     prefix: tuple[Tensor, Tensor],
     scale: object,
 ) -> Tensor:
-    """Attention to a prefix and to the rows' own keys, where no gradient is wanted.
+    """Attention to a prefix and to the rows' own keys, without a gradient.
 
-    Nothing of the prefix is copied for the rows: their queries are put to it in one product.
+    The prefix is not copied for the rows; one product applies all their queries to it.
 
     Args:
         query: rows x heads x length x width.
         key: rows x key-value heads x own length x width.
         value: The same.
-        mask: rows or 1 x 1 x length x own length or prefix and own length, true where a query may look; None is causal.
+        mask: rows or 1 x 1 x length x own length or prefix and own length, true if a query may attend; None is causal.
         prefix: The prefix's keys and values: 1 x key-value heads x prefix length x width.
-        scale: What products of query and key are multiplied by; one over the root of the width where it is None.
+        scale: The factor of query-key products; None for one over the square root of the width.
 
     Returns:
         rows x length x heads x width.
@@ -131,7 +131,7 @@ def _read(
             for part, shown in zip(parts, masks, strict=True)
         ])
     query = query * (scale if isinstance(scale, float) else width**-0.5)
-    # Heads that share keys stand together.
+    # Heads that share keys are grouped.
     grouped = query.reshape(rows, kinds, heads // kinds * length, width)
     flat = grouped.transpose(0, 1).reshape(kinds, -1, width)
     to_prefix = (flat @ prefix[0][0].mT).view(kinds, rows, -1, start).transpose(0, 1)
@@ -154,7 +154,7 @@ _KNOWN: "WeakKeyDictionary[PreTrainedModel, str]" = WeakKeyDictionary()
 
 
 def refusal(model: PreTrainedModel) -> str:
-    """Why a model shares no prefixes and takes no masks of trees; empty if it does, which it is then ready for."""
+    """Why a model does not support prefixes and tree masks; empty if it does, and it is then prepared for them."""
     if model not in _KNOWN:
         _KNOWN[model] = _refusal(model)
     return _KNOWN[model]
@@ -179,7 +179,7 @@ def _refusal(model: PreTrainedModel) -> str:
 
 
 def _agrees(model: PreTrainedModel) -> bool:
-    """Whether a few ids after a prefix, packed as a tree, come to the logits that they have in rows of their own."""
+    """Whether a few ids after a prefix, packed as a tree, give the same logits as in separate rows."""
     embedding = model.get_input_embeddings()
     number, device = getattr(embedding, "num_embeddings", 1), next(model.parameters()).device
     ids = torch.tensor([[(7 * i + 3) % number for i in range(8)]], device=device)
@@ -191,7 +191,7 @@ def _agrees(model: PreTrainedModel) -> bool:
             plain, branch = (model(input_ids=row, use_cache=False).logits[0] for row in (ids[:, :7], other))
             recorder = Recorder()
             model(input_ids=ids[:, :2], use_cache=False, dining_prefix=recorder)
-            # Two that all see, five that follow one another, and one that only sees the first two of these.
+            # Two ids seen by all, five in sequence, and one that sees only the first two of these.
             own = torch.ones(6, 6, dtype=torch.bool, device=device).tril()
             own[5, 2:5] = False
             packed = model(

@@ -1,8 +1,8 @@
 """Games played by the policy: many at once, in lock-step, with the prompt, reading and record of an evaluation.
 
-In every pass each game that goes on asks for the seats to move; the requests of all games are put to the model
-together, and equal prompts are computed once. Some seats may see the game in a mirror, and some may be strangers' (see
-`strangers`); the record is that of the game as it was played.
+In every pass, each unfinished game requests its seats' replies; the requests of all games go to the model
+together, and equal prompts are computed once. Some seats may see the game in a mirror, and some may be played by
+strangers (see `strangers`); the record is that of the actual game.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ from inspect_dining.training.play.policy import Policy, Reply
 MAX_CACHED = 200_000
 TOOLS = tool_schemas()
 PAST = "past"
-"""The name of an older checkpoint of the run among the partners of a game."""
+"""The name, among a game's partners, of an older checkpoint of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Play:
         rules: Its rules.
         seed: The episode's seed, which keys ties.
         key: Keys the sampling of its replies, with seat and round added; None plays greedily.
-        mirrored: The seats that a model plays and that see the game in a mirror.
-        partners: For each seat who plays it: a scripted player's name, `PAST`, or None for the policy. Empty where the
+        mirrored: The model's seats that see the game in a mirror.
+        partners: For each seat, its player: a scripted player's name, `PAST`, or None for the policy. Empty if the
             policy plays every seat.
         epoch: Keys scripted coins, with seed, seat and round, as in an evaluation.
     """
@@ -54,13 +54,13 @@ class Play:
     epoch: int = 1
 
     def partner(self, seat: int) -> str | None:
-        """Who plays a seat in place of the policy."""
+        """The partner that plays a seat in place of the policy."""
         return self.partners[seat] if self.partners else None
 
 
 @dataclass(frozen=True, slots=True)
 class TurnSample:
-    """One seat's turn as the model saw and wrote it.
+    """One seat's turn with the model's prompt and reply.
 
     Attributes:
         prompt: The prompt's ids.
@@ -78,10 +78,10 @@ class Rollout:
     """A played game.
 
     Attributes:
-        record: Its record, of the game as it was played.
-        turns: Every turn of the seats that the policy played, in the order of play; none where they were not kept.
-        seats: The seats that the policy played; None is all of them.
-        mirrored: The seats that saw the game in a mirror, whose prompts and replies are of the mirror's world.
+        record: Its record, of the actual game.
+        turns: Every turn of the seats that the policy played, in the order of play; empty if they were not kept.
+        seats: The seats that the policy played; None for all of them.
+        mirrored: The seats that saw the game in a mirror, whose prompts and replies are mirrored.
     """
 
     record: Record
@@ -91,7 +91,7 @@ class Rollout:
 
     @property
     def learning(self) -> tuple[int, ...]:
-        """The seats whose turns these are; each round has a turn of each, in this order."""
+        """The seats of these turns; each round has one turn of each, in this order."""
         return tuple(range(self.record.rules.n)) if self.seats is None else self.seats
 
     @property
@@ -101,22 +101,22 @@ class Rollout:
 
 
 _Turn = tuple[int, int, View]
-"""A game's place, a seat, and what it sees."""
+"""A game's index, a seat, and its view."""
 _Minds = Sequence[Sequence[Recollection]]
-"""What the seats of each game remember."""
+"""The memories of the seats of each game."""
 
 
 class Dinner:
-    """Plays games with a policy, keeping the ids of prompts and the readings of replies that it has met.
+    """Plays games with a policy, caching the ids of prompts and the readings of replies.
 
     Attributes:
         policy: The model that takes every seat.
-        memory: What a seat remembers.
+        memory: The memory of a seat.
         past: The model that plays the seats of `PAST`.
     """
 
     def __init__(self, policy: Policy, read: Callable[[str, bool], Reading], memory: Memory = 0) -> None:
-        """Takes a policy, how a reply's text is read (the text, and whether the token limit cut it), and the memory."""
+        """Takes a policy, the reader of a reply (of its text, and whether the token limit cut it), and the memory."""
         self.policy = policy
         self.memory = memory
         self.past: Dinner | None = None
@@ -125,7 +125,7 @@ class Dinner:
         self._readings: dict[tuple[Ids, bool], Reading] = {}
 
     def play(self, plays: Sequence[Play], keep: bool = True) -> list[Rollout]:
-        """Plays games in lock-step to their end; `keep` keeps what was said, to train on it."""
+        """Plays games in lock-step to their end; `keep` keeps the turns, for training."""
         games = [Game(play.rules, play.seed) for play in plays]
         minds = [[Recollection(play.rules, self.memory) for _ in range(play.rules.n)] for play in plays]
         turns: list[list[TurnSample]] = [[] for _ in plays]
@@ -164,7 +164,7 @@ class Dinner:
         ]
 
     def _asked(self, plays: Sequence[Play], minds: _Minds, turns: Sequence[_Turn]) -> list[TurnSample]:
-        """What the model says in some turns."""
+        """The model's replies in some turns."""
         if not turns:
             return []
         if self.memory == "chat":
@@ -198,13 +198,13 @@ class Dinner:
         room = getattr(self.policy.model.config, "max_position_embeddings", None)
         if isinstance(room, int) and len(ids) + self.policy.max_tokens > room:
             raise BadInput(
-                f"A kept conversation has come to {len(ids)} tokens, and the model's context holds {room} with a reply "
+                f"A kept conversation has {len(ids)} tokens, but the model's context has room for {room} with a reply "
                 f"of {self.policy.max_tokens}; train on shorter games, or with --memory 4, say."
             )
         return ids
 
     def reading(self, reply: Reply) -> Reading:
-        """What a reply is read as, by the same function as in an evaluation."""
+        """Reads a reply with the same function as an evaluation."""
         known = (reply.ids, reply.ended)
         if known not in self._readings:
             text = self.policy.prompts.reply(reply.ids, self.policy.stops)
@@ -237,7 +237,7 @@ def _learning(play: Play) -> tuple[int, ...] | None:
 
 
 class Older(Protocol):
-    """Gives the older checkpoint that plays as a partner in a step."""
+    """Provides the older checkpoint that plays as a partner in a step."""
 
     def at(self, step: int, device: torch.device) -> Dinner:
         """The checkpoint at the table, on a device."""
@@ -251,19 +251,19 @@ class LocalActor:
     """
 
     def __init__(self, dinner: Dinner, older: Older | None = None) -> None:
-        """Takes the model that is trained, at the table, and who gives its older checkpoints."""
+        """Takes the model being trained, at the table, and the provider of its older checkpoints."""
         self.dinner = dinner
         self._older = older
 
     def begin(self, url: str) -> None:
-        """Nothing runs beside this process."""
+        """Nothing to do, since there is no other process."""
 
     def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Rollout], dict[str, float]]:
-        """Plays games to their end, with nothing to say about it."""
+        """Plays games to their end, and adds no metrics."""
         if self._older is not None and any(PAST in play.partners for play in plays):
             self.dinner.past = self._older.at(step, next(self.dinner.policy.model.parameters()).device)
         with self.dinner.policy.together():
             return self.dinner.play(plays), {}
 
     def close(self) -> None:
-        """Nothing runs beside this process."""
+        """Nothing to do, since there is no other process."""

@@ -1,12 +1,12 @@
 """Sharded weights: every process of a run holds a part of the base model, and all take part in every forward pass.
 
-`accelerate launch` with a config of FSDP asks for it (examples/accelerate/fsdp.yaml). The frozen weights are split by
+`accelerate launch` with a config of FSDP enables it (examples/accelerate/fsdp.yaml). The frozen weights are split by
 torch's FSDP2; a layer is whole only while it is computed. The LoRA adapters are small and stay whole in every process,
-so that gradients, Adam, checkpoints and the saved state are as without shards.
+so gradients, Adam, checkpoints and the saved state are the same as without sharding.
 
-Sharded layers are gathered in every pass, so all processes must make the same number of passes. Where they play games
-of unlike length, `together` has those that are done take part in the passes of the others with an empty one. Where
-they learn, `agree` tells how many passes each has to make.
+Sharded layers are gathered in every pass, so all processes must make the same number of passes. When they play games of
+different length, `together` lets finished processes join the passes of the others with empty ones. When they learn,
+`agree` gives the number of passes that each has to make.
 """
 
 import os
@@ -24,20 +24,20 @@ from inspect_dining.training.play.prefix import refusal
 
 
 def wanted() -> bool:
-    """Whether `accelerate launch` was asked for sharded weights."""
+    """Whether `accelerate launch` was configured for sharded weights."""
     return os.environ.get("ACCELERATE_USE_FSDP", "false").lower() == "true"
 
 
 class Shards:
-    """A model whose frozen weights are sharded over the processes of a run.
+    """A model whose frozen weights are sharded across the processes of a run.
 
     Attributes:
         model: The model, with its adapters.
     """
 
     def __init__(self, model: PreTrainedModel, accelerator: Accelerator) -> None:
-        """Shards a model with adapters; it is brought to the device of the process part by part."""
-        refusal(model)  # which takes a few passes, as long as each process can make them alone
+        """Shards a model with adapters; it is moved to the process's device part by part."""
+        refusal(model)  # takes a few passes, while each process can still make them alone
         self.model, self._device, self._counted = model, accelerator.device, False
         mesh = init_device_mesh(self._device.type, (accelerator.num_processes,))
         trained = {parameter for parameter in model.parameters() if parameter.requires_grad}
@@ -53,7 +53,7 @@ class Shards:
         model.register_forward_pre_hook(self._announce, prepend=True)
 
     def _announce(self, module: nn.Module, inputs: object) -> None:
-        """Tells the others that a pass comes, where they count."""
+        """Announces a pass to the other processes, if passes must match."""
         if self._counted:
             self._sum(1)
 
@@ -63,14 +63,14 @@ class Shards:
         return int(total)
 
     def agree(self, number: int) -> int:
-        """The largest of the numbers that the processes give."""
+        """The maximum over processes."""
         most = torch.tensor(number, device=self._device)
         torch.distributed.all_reduce(most, torch.distributed.ReduceOp.MAX)
         return int(most)
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Within it processes make as many passes as they like, without gradients; all of them must enter it."""
+        """A context in which processes make any number of passes, without gradients; all of them must enter it."""
         self._counted = True
         yield
         self._counted = False

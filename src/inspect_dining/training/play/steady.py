@@ -1,8 +1,8 @@
-"""A model without chance of its own: the only coin is that of the sampling.
+"""A model without internal randomness: only sampling is random.
 
-Dropout, stochastic depth or a jittering router would make the learner's probabilities differ from the sampler's, and
-every importance weight with them. Modules read such a probability from a number of their own, whatever their mode; so
-the numbers are set to 0, and the mode is left at evaluation but where gradient checkpointing asks for training.
+Dropout, stochastic depth or a jittering router would make the learner's probabilities differ from the sampler's, and so
+all importance weights. Some modules read such a probability from their own attribute in any mode, so the attributes are
+set to 0. The mode is evaluation, except where gradient checkpointing needs training mode.
 """
 
 from torch import nn
@@ -12,7 +12,7 @@ _CHANCE = ("drop", "jitter")
 
 
 def make_steady(model: nn.Module) -> None:
-    """Switches everything off in a model that draws random numbers, for good."""
+    """Permanently switches off everything in a model that draws random numbers."""
     for module in model.modules():
         for name, value in list(vars(module).items()):
             if isinstance(value, float) and any(word in name.lower() for word in _CHANCE):
@@ -23,7 +23,7 @@ def make_steady(model: nn.Module) -> None:
 
 
 def prepare_gradients(model: nn.Module) -> None:
-    """Puts a model in evaluation mode, but for the layers that recompute their activations, which do so in training."""
+    """Puts a model in evaluation mode, but layers that recompute their activations in training mode."""
     model.train(False)
     for module in model.modules():
         if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing:

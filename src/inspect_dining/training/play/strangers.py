@@ -1,17 +1,17 @@
-"""Training for strangers: who sees a training game in a mirror, and who plays in place of the policy.
+"""Training for strangers: mirrored views of training games, and partners in place of the policy.
 
-**Mirror** (other-play; Hu et al. 2020). The game's symmetries that exchange left and right are two: leave the ring as
-it is, or reflect it (`table.reflection`). Other-play draws one of them by a coin and lets the policy play with its own
-image under it. Reflecting all seats would change nothing, since one policy plays them all; so the seats are split
-between the policy and its image. In half of the groups nothing is reflected; in the others each seat by a fair coin
-sees the ring in a mirror and acts in it. A convention that says which side is taken first, or which way round the ring
-turns come, then breaks at its own table. The half without a mirror keeps the policy from relying on the coins, which
-set seats apart that would otherwise do the same.
+**Mirror** (other-play; Hu et al. 2020). Two symmetries of the game concern left and right: leave the ring as it is, or
+reflect it (`table.reflection`). Other-play draws one of them by a coin and lets the policy play with its own image
+under it. Reflecting all seats would change nothing, since one policy plays them all; so the seats are split between the
+policy and its image. In half of the groups nothing is reflected; in the others each seat, by a fair coin, sees the ring
+in a mirror and acts in it. A convention about which side is taken first, or in which direction turns pass around the
+ring, then breaks at its own table. The half without a mirror keeps the policy from relying on the coins, which separate
+seats that would otherwise do the same.
 
-**Partners.** In a share of the groups some seats are a stranger's: a scripted player, or an older checkpoint of the
-run. The reward is the table's as ever, and only the turns of the policy's seats are learned from.
+**Partners.** In a share of the groups some seats are played by a stranger: a scripted player, or an older checkpoint of
+the run. The reward is still the table's, and learning uses only the turns of the policy's seats.
 
-Both belong to the game: all episodes of a group have the same seats in the mirror and the same strangers, so that the
+Both are part of the game: all episodes of a group have the same mirrored seats and the same strangers, so that the
 group's mean compares like with like.
 """
 
@@ -30,15 +30,15 @@ from inspect_dining.training.recipe import Recipe
 
 
 def check(recipe: Recipe) -> None:
-    """Looks at what a recipe asks of strangers, before anything is made.
+    """Checks a recipe's options for strangers, before anything is created.
 
     Raises:
-        BadInput: Something does not go together, in a sentence.
+        BadInput: Options are incompatible.
     """
     share = Recipe.model_fields["partner_share"].default
     if not recipe.partners and recipe.partner_share != share:
         raise BadInput(
-            f"partner_share={recipe.partner_share} is the share of groups with partners, and there are none; name some "
+            f"partner_share={recipe.partner_share} is the share of groups with partners, but there are none; name some "
             "by partners, or leave it out."
         )
     if not recipe.mirror and not recipe.partners:
@@ -79,7 +79,7 @@ def _check_partner(name: str, recipe: Recipe) -> None:
 
 
 def mirrored(recipe: Recipe, step: int, group: int, n: int) -> frozenset[int]:
-    """The seats of a group's games that see them in a mirror: none, or by fair coins some and not all."""
+    """The mirrored seats of a group's games: none, or by fair coins some but not all."""
     coin = Coin("mirror", recipe.seed, step, group)
     if not recipe.mirror or coin.random() < 0.5:
         return frozenset()
@@ -87,9 +87,9 @@ def mirrored(recipe: Recipe, step: int, group: int, n: int) -> frozenset[int]:
 
 
 def partners(recipe: Recipe, step: int, group: int, n: int) -> tuple[str | None, ...]:
-    """Who plays each seat of a group's games in place of the policy; empty where the policy plays all.
+    """The partner at each seat of a group's games; empty if the policy plays all seats.
 
-    One partner of the recipe's, by chance, sits at some seats drawn by fair coins.
+    One of the recipe's partners, drawn at random, sits at some seats drawn by fair coins.
     """
     coin = Coin("partners", recipe.seed, step, group)
     if not recipe.partners or coin.random() >= recipe.partner_share:
@@ -100,7 +100,7 @@ def partners(recipe: Recipe, step: int, group: int, n: int) -> tuple[str | None,
 
 
 def split_seats(coin: Coin, n: int) -> frozenset[int]:
-    """Some seats and not all, each by a fair coin."""
+    """Some seats but not all, each by a fair coin."""
     while True:
         seats = frozenset(seat for seat in range(n) if coin.random() < 0.5)
         if 0 < len(seats) < n:
@@ -108,7 +108,7 @@ def split_seats(coin: Coin, n: int) -> frozenset[int]:
 
 
 class Past:
-    """The older checkpoint of a run that plays as a partner: one a step, drawn from all that there are."""
+    """The older checkpoint of a run that plays as a partner: one per step, drawn from all existing ones."""
 
     def __init__(self, recipe: Recipe, checkpoints: Path) -> None:
         """Takes the recipe, and the folder of the run's checkpoints."""
@@ -116,11 +116,11 @@ class Past:
         self._loaded: tuple[int, Dinner] | None = None
 
     def at(self, step: int, device: torch.device) -> Dinner:
-        """The checkpoint that plays in a step, at the table.
+        """The checkpoint that plays in a step.
 
         Args:
             step: The step, from 0.
-            device: Where the policy is.
+            device: The policy's device.
         """
         drawn = Coin("past", self._recipe.seed, step).choice(older(self._recipe, step))
         if self._loaded is None or self._loaded[0] != drawn:
@@ -131,5 +131,5 @@ class Past:
 
 
 def older(recipe: Recipe, step: int) -> Sequence[int]:
-    """The steps of the checkpoints that there are before a step is taken."""
+    """The steps of the checkpoints that exist before a step."""
     return range(0, step + 1, recipe.checkpoint_every)

@@ -1,11 +1,11 @@
-"""The actor that has vLLM play: replies by token ids, from the adapters as they are trained.
+"""The actor that plays with vLLM: replies by token ids, from the current adapters.
 
-Before every step the adapters are saved, loaded under a name that was never used before, and probed; the old ones are
-unloaded. So no reply can come from weights of another step: a server that has not loaded the step's name refuses it.
+Before every step the adapters are saved, loaded under a new name, and probed; the old ones are
+unloaded. So no reply can come from weights of another step: a server without the step's name refuses it.
 
-Every request says how it samples, so that neither the server's defaults nor the model's count. It asks for one prompt
-and as many replies as rows want one: the seed, keyed by the rows, belongs to a request, and several prompts in one
-request would draw the same numbers, so that seats would move in step.
+Every request states how it samples, so defaults of the server or the model do not apply. A request has one prompt and
+as many replies as rows need it. The seed, keyed by the rows, belongs to a request; several prompts in one request would
+draw the same numbers, so seats would move in step.
 """
 
 import shlex
@@ -34,11 +34,11 @@ from inspect_dining.training.play.vllm_server import Server, served_template
 from inspect_dining.training.recipe import TINY, Recipe, size
 
 PROBED = 4
-"""Replies to each prompt of a probe."""
+"""The number of replies to each prompt of a probe."""
 LEAST = 1e-3
-"""Mean difference of log-probabilities, a token, that is never told from rounding."""
+"""The mean difference of log-probabilities per token that always counts as rounding."""
 LIMIT = 0.1
-"""Mean difference of log-probabilities, a token, above which the server answers with other weights than ours."""
+"""The mean difference of log-probabilities per token above which the server must be using other weights."""
 
 
 class ServedPolicy(Policy):
@@ -46,11 +46,11 @@ class ServedPolicy(Policy):
 
     Attributes:
         client: The servers.
-        name: The adapters that answer.
+        name: The name of the adapters in use.
     """
 
     def __init__(self, policy: Policy, client: Client) -> None:
-        """Takes the policy that is trained."""
+        """Takes the policy being trained."""
         super().__init__(policy.model, policy.prompts, stops=sorted(policy.stops), max_tokens=policy.max_tokens)
         self.client = client
         self.name = ""
@@ -81,10 +81,10 @@ def check(recipe: Recipe, processes: int = 1) -> None:
 
     Args:
         recipe: The recipe.
-        processes: How many processes train.
+        processes: The number of training processes.
 
     Raises:
-        BadInput: It cannot, in a sentence.
+        BadInput: It cannot.
     """
     if recipe.rollouts != "vllm":
         given = [key for key in ("vllm_url", "vllm_python", "vllm_args") if getattr(recipe, key)]
@@ -93,7 +93,7 @@ def check(recipe: Recipe, processes: int = 1) -> None:
         return
     wrong = None
     if recipe.lora_rank < 1:
-        wrong = "vLLM takes up the trained weights as LoRA adapters, so --rollouts vllm needs --lora-rank 1 or more."
+        wrong = "vLLM loads the trained weights as LoRA adapters, so --rollouts vllm needs --lora-rank 1 or more."
     elif recipe.dtype == "float64":
         wrong = "vLLM does not compute in float64; with --rollouts vllm give --dtype float32 or bfloat16."
     elif recipe.vllm_url and (recipe.vllm_python or recipe.vllm_args):
@@ -113,7 +113,7 @@ def check(recipe: Recipe, processes: int = 1) -> None:
 
 
 def _words(arguments: str) -> list[str]:
-    """The words of a command line."""
+    """Splits a command line into words."""
     try:
         return shlex.split(arguments)
     except ValueError as error:
@@ -121,10 +121,10 @@ def _words(arguments: str) -> list[str]:
 
 
 class ServedDinner:
-    """The table at which vLLM plays, between one start and its end.
+    """A table played by vLLM, from one start to its end.
 
     Attributes:
-        dinner: Plays games with the adapters of the latest step.
+        dinner: The dinner that plays with the adapters of the latest step.
     """
 
     def __init__(
@@ -137,16 +137,16 @@ class ServedDinner:
         accelerator: Accelerator,
         tell: Callable[[str], None],
     ) -> None:
-        """Starts a server, or takes those that the recipe names.
+        """Starts a server, or uses those that the recipe names.
 
         Args:
             recipe: The recipe.
             folder: The run directory.
             model: The base model's folder or hub name.
-            policy: The policy that is trained.
+            policy: The policy being trained.
             tokenizer: Its tokenizer.
-            accelerator: Joins the processes; the main one loads adapters.
-            tell: Hears what happens.
+            accelerator: Connects the processes; the main one loads adapters.
+            tell: Receives messages about progress.
 
         Raises:
             BadInput: The server does not start.
@@ -156,14 +156,14 @@ class ServedDinner:
         self._loaded: str | None = None
         self._floor = 0.0
         self._before: tuple[list[tuple[Ids, Ids]], list[float]] = [], []
-        # A server that outlives a run must not take the adapters of another for this one's.
+        # A server that outlives a run must not confuse another run's adapters with this one's.
         (self._run,) = broadcast_object_list([uuid4().hex[:8]])
         urls, alive, key = str(recipe.vllm_url).split(","), no_news, None
         if accelerator.is_main_process:
             self._ends.callback(shutil.rmtree, self._adapters, ignore_errors=True)
         try:
             if recipe.vllm_url is None:
-                tell(f"Starting vLLM; what it says goes to {folder / 'vllm.log'}.")
+                tell(f"Starting vLLM; its output goes to {folder / 'vllm.log'}.")
                 template = folder / "chat_template.jinja"
                 write(template, served_template(tokenizer))
                 server = Server(
@@ -191,18 +191,18 @@ class ServedDinner:
             raise
 
     def renew(self, step: int) -> dict[str, float]:
-        """Puts the adapters as they are now in the place of those before, on every server.
+        """Replaces the adapters on every server with the current ones.
 
         Args:
             step: The step whose games come next.
 
         Returns:
-            What the probe found: how far the server's log-probabilities are from those of the weights here
-            (`probe_off`), and how far the weights moved since the last probe (`probe_moved`), both as mean differences
-            a token. An `off` well below what `moved` was proves that the new weights answer.
+            The result of the probe: the distance of the server's log-probabilities from those of the local weights
+            (`probe_off`), and the change of the weights' log-probabilities since the last probe (`probe_moved`), both
+            as mean differences per token. A value of `off` well below `moved` proves that the new weights are in use.
 
         Raises:
-            BadInput: The adapters were not loaded, or others answer.
+            BadInput: The adapters were not loaded, or the server uses others.
         """
         folder, name, old = self._adapters / f"step-{step:04d}", f"dinner-{self._run}-{step}", self._loaded
         if self._accelerator.is_main_process:
@@ -221,7 +221,7 @@ class ServedDinner:
         return found
 
     def _probed(self, name: str) -> dict[str, float]:
-        """Compares what the server says of its replies with what the weights here say of them."""
+        """Compares the server's log-probabilities of its replies with those of the local weights."""
         rows = [(number, f"probe/{number}/{i}") for number in range(len(self._probe)) for i in range(PROBED)]
         replies = self.policy.sample(self._probe, rows)
         pairs = [(self._probe[number], reply.ids) for (number, _), reply in zip(rows, replies, strict=True)]
@@ -231,15 +231,15 @@ class ServedDinner:
         self._floor = self._floor or max(off, LEAST)
         if off > LIMIT or (moved > 4 * self._floor and off > moved / 2):
             raise BadInput(
-                f"vLLM does not answer with the adapters {name}: its log-probabilities are {off:.2g} a token from "
-                f"those of the weights here, which moved by {moved:.2g} since they were last loaded; it must serve the "
+                f"vLLM does not answer with the adapters {name}: its log-probabilities are {off:.2g} per token from "
+                f"those of the local weights, which moved by {moved:.2g} since the last loading; it must serve the "
                 "model that is trained, in the same precision."
             )
         self._before = pairs, ours
         return {"probe_off": off, "probe_moved": moved}
 
     def _logps(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[float]:
-        """The log-probability of every id of replies, by the weights here."""
+        """The log-probability of every id of replies, by the local weights."""
         self.policy.model.train(False)
         with torch.no_grad():
             logps, _, exists = self.policy.logps(pairs)
@@ -251,7 +251,7 @@ class ServedDinner:
         self._ends.close()
 
     def _unload(self) -> None:
-        """Leaves a server as it was found; one that is gone has forgotten the adapters."""
+        """Restores a server to its original state; one that is gone has no adapters left."""
         if self._loaded is not None:
             with suppress(BadInput):
                 self.client.unload(self._loaded)
@@ -263,7 +263,7 @@ def _apart(some: Sequence[float], others: Sequence[float]) -> float:
 
 
 class VllmActor:
-    """Plays a step's games by vLLM.
+    """Plays a step's games with vLLM.
 
     Attributes:
         served: The table, between `begin` and `close`.
@@ -279,7 +279,7 @@ class VllmActor:
         accelerator: Accelerator,
         tell: Callable[[str], None],
     ) -> None:
-        """Takes what `ServedDinner` takes, and starts nothing yet."""
+        """Takes the arguments of `ServedDinner`, and starts nothing yet."""
         self.served: ServedDinner | None = None
         self._recipe, self._folder, self._model = recipe, folder, model
         self._policy, self._tokenizer, self._accelerator, self._tell = policy, tokenizer, accelerator, tell
@@ -295,14 +295,14 @@ class VllmActor:
         )
 
     def play(self, step: int, plays: Sequence[Play]) -> tuple[list[Rollout], dict[str, float]]:
-        """Plays games with the adapters as they are now, and says what the probe of them found."""
+        """Plays games with the current adapters, and returns the result of their probe."""
         if self.served is None:
             raise RuntimeError("begin() comes before play()")
         probed = self.served.renew(step)
         return self.served.dinner.play(plays), probed
 
     def close(self) -> None:
-        """Ends the server, or leaves it as it was."""
+        """Ends the server, or restores its original state."""
         if self.served is not None:
             self.served.close()
             self.served = None

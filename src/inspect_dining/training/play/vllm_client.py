@@ -1,4 +1,4 @@
-"""A client of vLLM's OpenAI-compatible server, by token ids: many requests at a time, every answer checked."""
+"""A client of vLLM's OpenAI-compatible server, by token ids: many concurrent requests, every response checked."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +17,9 @@ from inspect_dining.philosophers.tokens import Ids
 from inspect_dining.training.play.policy import Reply
 
 REQUESTS = 64
-"""Requests in flight at once, over all servers."""
+"""The maximum concurrent requests, over all servers."""
 ANSWERS_WITHIN_S = 1800.0
-"""Seconds in which a request must be answered."""
+"""The timeout of a request in seconds."""
 _CLAMPED = -9000.0
 """vLLM writes -9999 where a log-probability is minus infinity."""
 
@@ -31,11 +31,11 @@ WHOLE_DISTRIBUTION: Mapping[str, float] = {
     "presence_penalty": 0.0,
     "frequency_penalty": 0.0,
 }
-"""What a request says beside its temperature, so that no default of server or model applies."""
+"""The settings of a request in addition to its temperature, so that no default of server or model applies."""
 
 
 def no_news() -> None:
-    """What is known about a server that was not started here: nothing."""
+    """The check of a server that was not started here: nothing is known."""
 
 
 class _Logprobs(BaseModel):
@@ -55,18 +55,18 @@ class _Completion(BaseModel):
 
 
 class Client:
-    """Asks one vLLM server, or several that serve the same model.
+    """Calls one vLLM server, or several that serve the same model.
 
     Attributes:
-        urls: Where they answer.
+        urls: The URLs of the servers.
     """
 
     def __init__(self, urls: Sequence[str], alive: Callable[[], None] | None = None, key: str | None = None) -> None:
-        """Opens connections when they are needed.
+        """Prepares a client, which opens connections when needed.
 
         Args:
             urls: The servers, with or without a final `/v1`.
-            alive: Is called when a request fails, and raises what is known about a server that died.
+            alive: Called when a request fails; raises the reason if a server is known to have died.
             key: Their API key; that of `VLLM_API_KEY` if None.
         """
         self.urls = [url.strip().rstrip("/").removesuffix("/v1") for url in urls]
@@ -89,14 +89,14 @@ class Client:
             self._post(url, "/v1/load_lora_adapter", {"lora_name": name, "lora_path": str(folder.resolve())})
 
     def unload(self, name: str) -> None:
-        """Forgets the adapters of that name, on every server."""
+        """Unloads the adapters of that name, on every server."""
         for url in self.urls:
             self._post(url, "/v1/unload_lora_adapter", {"lora_name": name})
 
     def replies(
         self, name: str, asked: Sequence[tuple[Ids, int, int | None]], *, max_tokens: int, stops: Sequence[int]
     ) -> list[list[Reply]]:
-        """Samples replies, many requests at a time.
+        """Samples replies, with many concurrent requests.
 
         Args:
             name: The adapters' name.
@@ -136,7 +136,7 @@ class Client:
             pool.shutdown(cancel_futures=True)
 
     def _post(self, url: str, path: str, body: Mapping[str, object]) -> httpx.Response:
-        """Posts a request; whatever is wrong becomes a sentence."""
+        """Posts a request; any failure becomes a sentence."""
         try:
             response = self._http.post(url + path, json=body)
         except httpx.HTTPError as error:
@@ -162,7 +162,7 @@ def _replies(response: httpx.Response, prompt: Ids, number: int, stops: Sequence
     try:
         choices = sorted(_Completion.model_validate(response.json()).choices, key=lambda choice: choice.index)
     except (ValueError, ValidationError) as error:
-        raise BadInput(f"{where} answered what is no completion: {' '.join(str(error).split())[:200]}.") from None
+        raise BadInput(f"{where} returned no valid completion: {' '.join(str(error).split())[:200]}.") from None
     if len(choices) != number:
         raise BadInput(f"{where} gave {len(choices)} replies where {number} were asked for.")
     replies = []

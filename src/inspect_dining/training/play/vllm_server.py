@@ -1,7 +1,7 @@
 """A vLLM server of our own: on the loopback interface, in a process group that ends with us, however we end.
 
-The server reads a pipe that this process holds open and never writes to. When the pipe closes, since the server is
-closed or since this process was killed, the server kills its own group.
+The server reads a pipe that this process holds open and never writes to. When the pipe closes, because the server was
+closed or this process was killed, the server kills its own group.
 """
 
 import os
@@ -29,18 +29,18 @@ from inspect_dining.training.play.rollouts import TOOLS
 BASE = "base"
 """The name under which the server answers without an adapter."""
 RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
-"""What `--max-lora-rank` accepts."""
+"""The values that `--max-lora-rank` accepts."""
 STARTS_WITHIN_S = 1800.0
-"""Seconds in which a server must be healthy; a dead one is noticed at once."""
+"""The seconds within which a server must be healthy; a dead one is noticed at once."""
 STOPS_WITHIN_S = 15.0
-"""Seconds after which a server that was asked to end is killed."""
+"""The seconds after which a server that was asked to stop is killed."""
 ENVIRONMENT = {
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True",
-    "VLLM_HOST_IP": "127.0.0.1",  # its processes too talk to each other on loopback
+    "VLLM_HOST_IP": "127.0.0.1",  # its processes also talk to each other on loopback
     "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_CPU_KVCACHE_SPACE": "2",  # in GiB; without a word vLLM on a CPU takes nearly all memory
+    "VLLM_CPU_KVCACHE_SPACE": "2",  # in GiB; by default, vLLM on a CPU takes nearly all memory
 }
-"""What the server is started with where the environment does not say otherwise."""
+"""Environment variables of the server, unless the environment already sets them."""
 
 _PLAIN_TOOLS = """\
 {%- if tools -%}
@@ -72,9 +72,9 @@ class Server:
     """A running server; a context manager that ends it.
 
     Attributes:
-        url: Where it answers.
+        url: The server's URL.
         log: The file with its output.
-        key: The API key that it asks for, made for it alone.
+        key: Its API key, generated for it alone.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Server:
 
         Args:
             model: A local folder or a hub name.
-            log: Takes its output.
+            log: The file for its output.
             python: The interpreter that has vLLM; this one if None.
             rank: The largest rank of an adapter.
             dtype: Precision of the weights.
@@ -107,7 +107,7 @@ class Server:
         python = python or sys.executable
         _with_vllm(python)
         if rank > RANKS[-1]:
-            raise BadInput(f"vLLM serves adapters up to rank {RANKS[-1]}; lora_rank={rank} is above.")
+            raise BadInput(f"vLLM serves adapters up to rank {RANKS[-1]}; lora_rank={rank} is too large.")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -118,7 +118,7 @@ class Server:
             *("--enable-lora", "--max-lora-rank", str(next(r for r in RANKS if r >= rank))),
             *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
             *(("--chat-template", str(template)) if template else ()),
-            # On a CPU a seeded request whose prompt is computed in pieces stops vLLM 0.32.
+            # On a CPU a seeded request whose prompt is computed in chunks crashes vLLM 0.32.
             *(() if torch.cuda.is_available() else ("--no-enable-chunked-prefill",)),
             *more,
         ]
@@ -147,11 +147,11 @@ class Server:
         """Waits until the server is healthy.
 
         Args:
-            told: Is told how long it took.
-            within: Seconds.
+            told: Receives a message on how long it took.
+            within: The timeout in seconds.
 
         Raises:
-            BadInput: It died, with what it said last, or it is not healthy in time.
+            BadInput: It died, or it is not healthy in time; the message quotes its output.
         """
         began = time.monotonic()
         with httpx.Client(trust_env=False, timeout=5) as client:
@@ -168,14 +168,14 @@ class Server:
         """Checks that the server still runs.
 
         Raises:
-            BadInput: It died, with what it said last.
+            BadInput: It died; the message quotes its output.
         """
         code = self._process.poll()
         if code is not None:
             raise BadInput(f"vLLM ended with status {code}{self.said()}")
 
     def said(self) -> str:
-        """The end of a sentence: its first error, or else its last line, and where the rest is."""
+        """The end of a sentence that quotes its first error, or else its last line, and names the log."""
         with self.log.open("rb") as file:
             file.seek(self._began)
             lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
@@ -199,7 +199,7 @@ class Server:
 
 
 def served_template(tokenizer: PreTrainedTokenizerBase) -> str:
-    """A tokenizer's chat template, made to show the tools of an evaluation as training shows them.
+    """A tokenizer's chat template, changed to show the tools of an evaluation as training does.
 
     Inspect's `vllm/` adds `strict: true` to every tool, which Qwen's template would write into the prompt; here it is
     left out.

@@ -1,4 +1,4 @@
-"""What is shown of a run: a live panel in a terminal, plain lines elsewhere; and the tables at its end."""
+"""The display of a run: a live panel in a terminal, plain lines elsewhere, and the tables at its end."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -74,7 +74,7 @@ class Display:
             self.console.print(f"step {number}/{total}  {numbers}  {self.left()}", highlight=False, soft_wrap=True)
 
     def left(self) -> str:
-        """The time that the steps left will take, as the last twenty took; checkpoints come on top."""
+        """The estimated time of the remaining steps, from the last twenty; checkpoints come on top."""
         recent = self.seconds[-20:]
         if len(recent) < _TIMED:
             return "time left: not known yet"
@@ -94,9 +94,9 @@ class Display:
 
 
 def comparison(title: str, columns: Sequence[tuple[str, Sequence[HeldOutCell]]]) -> Table:
-    """Held-out games of several models side by side: a row for each size and way of play of each model.
+    """Held-out games of several models side by side: one row per model, size and way of play.
 
-    Meals are a seat's; `distinct` is how many of the games were not alike.
+    Meals are per seat; `distinct` is the number of different games.
     """
     table = Table(title=title, box=box.SIMPLE_HEAD, padding=0)
     for label in ("n", "play", "model", "deadlock", "efficiency", "meals", "fed", "Jain", "lost", "distinct"):

@@ -1,4 +1,4 @@
-"""The tiny base model of a run: built, taught, and kept in the run directory."""
+"""The tiny base model of a run: built, schooled, and kept in the run directory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from inspect_dining.training.tiny.schooling import school
 
 
 def build_base(recipe: Recipe, path: Path, tell: Callable[[str], None]) -> None:
-    """Builds and teaches the tiny model of a recipe and keeps it; the same recipe seed gives the same weights."""
+    """Builds, schools and saves the tiny model of a recipe; the same recipe seed gives the same weights."""
     tokenizer = tiny_tokenizer(recipe.rules(5, 30))
     model = tiny_model(tokenizer, recipe.seed)
     tell(f"Building a tiny Qwen3 of {sum(p.numel() for p in model.parameters()):,} random parameters.")

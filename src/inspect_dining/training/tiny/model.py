@@ -1,8 +1,8 @@
-"""The tiny model: a random Qwen3 with a tokenizer of its own and Qwen's chat template, built offline in a second.
+"""The tiny model: a random Qwen3 with its own tokenizer and Qwen's chat template, built offline in a second.
 
-It is a stand-in for the method and says nothing about language models. The tokenizer knows all 256 bytes, so it encodes
-any text, and whole phrases of this game's prompt, so that a prompt is some thirty tokens and a tool call four. The
-phrases are taken from the real prompt, rendered through the real template: nothing is told to the model in another way.
+It is a stand-in for the method and says nothing about language models. The tokenizer has all 256 bytes, so it encodes
+any text, and whole phrases of this game's prompt, so a prompt has about thirty tokens and a tool call four. The
+phrases are taken from the real prompt, rendered through the real template: the model gets no other information.
 """
 
 import re
@@ -23,9 +23,9 @@ from inspect_dining.table.view import Fork, Parity, View, describe
 END, START, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
 CALL_OPENS, CALL_CLOSES = '<tool_call>\n{"name": "', '", "arguments": {}}\n</tool_call>'
 QUESTIONS = ("seat ", "parity ", "n ", "round ", "rounds ", "left ", "right ", "meals ", "last ")
-"""What the reading drill asks about a view; only the drill's replies use these phrases."""
+"""The questions of the reading drill about a view; only the drill's replies use these phrases."""
 NOTE = "a stand-in for the method, no claim about language models"
-"""What every output of the tiny model says."""
+"""The note in every output of the tiny model."""
 
 _VAIN = {
     Action.PICK_UP_LEFT: (Why.TAKEN, Why.IN_HAND),
@@ -37,12 +37,12 @@ _VAIN = {
 
 
 def call_text(action: Action) -> str:
-    """A tool call as Qwen's template writes it."""
+    """A tool call in the form of Qwen's template."""
     return f"{CALL_OPENS}{action}{CALL_CLOSES}"
 
 
 def plain_turns() -> list[Turn]:
-    """Every turn that a seat with one clear call, or none, can look back on."""
+    """Every turn that a seat with one clear call, or none, can have as its last turn."""
     turns = [turn for reading, turn in DONE_TURNS.items() if reading.kind is Kind.ACTION]
     turns += LOST_TURNS.values()
     turns += [turn for r, turn in TIE_TURNS.items() if r.kind is Kind.ACTION and str(r.action).startswith("pick")]
@@ -82,7 +82,7 @@ def _phrases(tokenizer: PreTrainedTokenizerFast, rules: Rules) -> list[str]:
     parities = ["even", "odd"]
     values = re.compile("(" + "|".join(map(re.escape, [Fork.FREE, turns[0], *parities])) + r"|\d)")
     pieces = values.split(observation(seen))
-    # A label and what it says are one phrase, so that a prompt is short: ". Left fork: free".
+    # A label and its value are one phrase, so that a prompt is short: ". Left fork: free".
     said = {Fork.FREE.value: [fork.value for fork in forks], turns[0]: turns, "odd": parities}
     around = []
     for label, value in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
@@ -95,7 +95,7 @@ def _phrases(tokenizer: PreTrainedTokenizerFast, rules: Rules) -> list[str]:
 
 
 def bare_head(tokenizer: Tokenizer, rules: Rules) -> str:
-    """What comes before the observation where tools are written without their wrapping, as Inspect's `hf/` does."""
+    """The text before the observation if tools are written without their wrapper, as by Inspect's `hf/`."""
     bare = [schema["function"] for schema in tool_schemas()]
     return _around(tokenizer, rules, View(1, 5, 1, 9, Fork.FREE, Fork.FREE, 0), bare)[0]
 
@@ -140,7 +140,7 @@ def tiny_model(
         torch.manual_seed(seed)
         model = Qwen3ForCausalLM(config)
     with torch.no_grad():
-        # With weight 1 the tied logits cannot grow, and some 5% of replies stay unreadable.
+        # With weight 1 the tied logits cannot grow, and about 5% of replies stay unreadable.
         model.model.norm.weight.fill_(3.0)
     model.train(False)
     return model

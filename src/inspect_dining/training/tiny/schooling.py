@@ -25,11 +25,11 @@ from inspect_dining.training.play.rollouts import Dinner
 from inspect_dining.training.tiny.model import END, QUESTIONS, bare_head, call_text
 
 Seen = tuple[Rules, View, Action]
-"""A view, under its rules, and what the imitated player did."""
+"""A view with its rules, and the imitated player's action."""
 NOISE = 0.12
 """The share of random actions in the imitated play."""
 BARE = 0.2
-"""The share of prompts with tools as Inspect's `hf/` writes them."""
+"""The share of prompts with tools in the form of Inspect's `hf/`."""
 ASKED = 4
 """Questions in one reply of the drill."""
 ENOUGH = 0.95
@@ -38,12 +38,12 @@ ENOUGH = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Schooled:
-    """What the schooling came to.
+    """The results of the schooling.
 
     Attributes:
         drill_steps: Steps of the reading drill.
-        right: For each question the share of right answers at its end.
-        loss: The last imitation loss, in nats a reply.
+        right: For each question, the share of right answers at the end.
+        loss: The last imitation loss, in nats per reply.
     """
 
     drill_steps: int
@@ -67,7 +67,7 @@ def answer(view: View, question: str) -> str:
 
 
 def views(rng: random.Random, hint: Hint, noise: Callable[[], float]) -> Iterator[Seen]:
-    """Views of games of all sizes, with what noisy `left_first` does in them."""
+    """Views of games of all sizes, with the actions of a noisy `left_first`."""
     decide = SCRIPTED["left_first"].decide
     while True:
         rules = Rules(n=rng.randint(2, 15), rounds=rng.randint(5, 40), hint=hint)
@@ -85,7 +85,7 @@ def views(rng: random.Random, hint: Hint, noise: Callable[[], float]) -> Iterato
 
 
 def _shuffled(rng: random.Random, stream: Iterator[Seen], size: int, pool: list[Seen]) -> list[Seen]:
-    """A batch drawn from a pool that is refilled from the stream, so that one game's views do not come together."""
+    """A batch drawn from a pool that is refilled from the stream, so that one game's views are not consecutive."""
     while len(pool) < 8 * size:
         pool.append(next(stream))
     rng.shuffle(pool)
@@ -112,17 +112,17 @@ def school(
         seed: Keys views, questions and noise.
         hint: The hint of the prompts.
         imitation_steps: Steps of imitation.
-        most_drill_steps: Where the drill ends if it has not taught everything.
-        batch: Examples a step.
-        rate: The rate of Adam, which falls to a tenth by a cosine in each part.
-        told: Takes a line on progress now and then.
+        most_drill_steps: The maximum steps of the drill.
+        batch: Examples per step.
+        rate: Adam's learning rate, which decays to a tenth by a cosine in each part.
+        told: Receives occasional lines on progress.
     """
     policy, rng = dinner.policy, random.Random(seed)
     (bare,) = policy.prompts.encode([bare_head(policy.prompts.tokenizer, Rules(n=5, hint=hint))])[0]
 
     def prompts(seen: Sequence[Seen]) -> list[Ids]:
         made = dinner.prompts([(rules, view) for rules, view, _ in seen])
-        # Some also as a provider that writes tools bare will put them; what comes before the observation is one id.
+        # Some prompts use the form of a provider that writes bare tools; the text before the observation is one id.
         return [(bare, *ids[1:]) if rng.random() < BARE else ids for ids in made]
 
     optimizer = torch.optim.Adam(policy.model.parameters(), lr=rate, betas=(0.9, 0.98))
@@ -182,7 +182,7 @@ def _right(
     seen: Sequence[Seen],
     rng: random.Random,
 ) -> dict[str, float]:
-    """The share of right answers to each question, every token of the answer being the likeliest."""
+    """The share of right answers to each question; in a right answer every token is the likeliest."""
     asked: Counter[str] = Counter()
     good: Counter[str] = Counter()
     questions = [rng.choice(QUESTIONS) for _ in seen]

@@ -1,1 +1,1 @@
-"""OpenPipe ART as a learner: the learner here, its child process, and trajectories as ART takes them."""
+"""OpenPipe ART as a learner: the learner here, its child process, and trajectories in ART's format."""

@@ -1,12 +1,12 @@
 """The other side of `--learner art`: trains with OpenPipe ART in ART's own interpreter, and imports nothing but ART.
 
-    python -P openpipe_child.py            says in a line of JSON what is installed here
-    python -P openpipe_child.py FOLDER     trains, told by lines on its input, until that ends
+    python -P openpipe_child.py            prints a line of JSON on what is installed here
+    python -P openpipe_child.py FOLDER     trains as directed by lines of its input, until the input ends
 
-FOLDER holds `setup.json` and `start/`, the adapter to begin with. For every line of input, the name of a step, the
-groups in `STEP.json` are trained; what comes of it is the folder `STEP`, an adapter with `trained.json`, written whole
-or not at all. Every line of output is a JSON object, whose `answer` is `ready` or `trained`, or that has an `error`.
-All that ART itself prints goes to the error output.
+FOLDER holds `setup.json` and `start/`, the initial adapter. For every line of input, the name of a step, the groups in
+`STEP.json` are trained; the result is the folder `STEP`, an adapter with `trained.json`, written whole or not at all.
+Every line of output is a JSON object whose `answer` is `ready` or `trained`, or that has an `error`. ART's own output
+goes to the error stream.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 ADAPTER = ("adapter_model.safetensors", "adapter_config.json")
 ROW = 256
-"""Rows are padded to a multiple of so many tokens."""
+"""Rows are padded to a multiple of this many tokens."""
 
 
 class Setup(TypedDict):
-    """What a child is started with (`setup.json`)."""
+    """The setup of a child (`setup.json`)."""
 
     backend: str
     """`local`, `serverless`, or MODULE:CLASS."""
@@ -41,9 +41,9 @@ class Setup(TypedDict):
     base_model: str
     """A folder or a hub name."""
     rank: int
-    """Of the adapters."""
+    """Rank of the adapters."""
     alpha: int
-    """Of the adapters."""
+    """Alpha of the adapters."""
     accumulate: int
     """Turns in an optimizer step of the local backend."""
     clip: float
@@ -52,7 +52,7 @@ class Setup(TypedDict):
 
 @final
 class Message(TypedDict):
-    """What a seat read."""
+    """A prompt that a seat read."""
 
     role: str
     content: str
@@ -60,10 +60,10 @@ class Message(TypedDict):
 
 @final
 class Turn(TypedDict):
-    """What a seat wrote, as it was sampled."""
+    """A reply of a seat, as it was sampled."""
 
     prompt: int
-    """The place of its prompt's ids among the step's prompts."""
+    """The index of its prompt's ids among the step's prompts."""
     ids: Sequence[int]
     logps: Sequence[float]
     text: str
@@ -81,12 +81,12 @@ class Trajectory(TypedDict):
 
 
 class Step(TypedDict):
-    """What is trained at once (`STEP.json`)."""
+    """The training data of one step (`STEP.json`)."""
 
     rate: float
     """The optimizer's."""
     cap: float
-    """Where importance weights are truncated."""
+    """The cap on importance weights."""
     scale_rewards: bool
     """Whether ART divides by the spread of a group's rewards."""
     prompts: list[Sequence[int]]
@@ -97,7 +97,7 @@ class Step(TypedDict):
 
 
 def installed() -> dict[str, str | None]:
-    """The versions of Python and of ART here; None where ART is missing."""
+    """The versions of Python and of ART here; None if ART is missing."""
     try:
         found = version("openpipe-art")
     except PackageNotFoundError:
@@ -106,7 +106,7 @@ def installed() -> dict[str, str | None]:
 
 
 def backend_of(setup: Setup, folder: Path) -> "art.Backend":
-    """The backend that is asked for: `local`, `serverless`, or MODULE:CLASS made like the local one."""
+    """The requested backend: `local`, `serverless`, or MODULE:CLASS created like the local one."""
     name = setup["backend"]
     if name == "serverless":
         import art
@@ -117,13 +117,13 @@ def backend_of(setup: Setup, folder: Path) -> "art.Backend":
 
 
 def model_of(setup: Setup, folder: Path) -> "art.TrainableModel":
-    """ART's name for the model that is trained; a backend on this machine finds the adapter to begin with as step 0."""
+    """ART's model under training; a backend on this machine finds the initial adapter as step 0."""
     import art
     from art.utils.output_dirs import get_model_dir, get_step_checkpoint_dir
 
     local = setup["backend"] != "serverless"
     config = {
-        # Rollouts come from the model in full precision, so it is trained in full precision too.
+        # Rollouts come from the model in full precision, so training is in full precision too.
         "init_args": {"load_in_4bit": False},
         "trainer_args": {"gradient_accumulation_steps": setup["accumulate"], "max_grad_norm": setup["clip"]},
     }
@@ -167,7 +167,7 @@ def groups_of(step: Step) -> "list[art.TrajectoryGroup]":
 
 
 def choice(prompt: Sequence[int], item: Turn) -> "Choice":
-    """A turn as vLLM answers it where token ids and log-probabilities are asked for."""
+    """A turn in vLLM's response format with token ids and log-probabilities."""
     from art.types import Choice
 
     tokens: list[dict[str, object]] = [
@@ -185,14 +185,14 @@ def choice(prompt: Sequence[int], item: Turn) -> "Choice":
 
 
 def row_tokens(step: Step) -> int:
-    """How long the longest turn of a step is, rounded up to a whole row."""
+    """The length of a step's longest turn, rounded up to a whole row."""
     items = [item for group in step["groups"] for one in group for history in one["histories"] for item in history]
     longest = max(len(step["prompts"][item["prompt"]]) + len(item["ids"]) for item in items if "prompt" in item)
     return -(-longest // ROW) * ROW
 
 
 async def train(backend: "art.Backend", model: "art.TrainableModel", folder: Path, name: str) -> None:
-    """Trains the groups of one step, and leaves the adapter in a folder of its name."""
+    """Trains the groups of one step, and saves the adapter in a folder named after the step."""
     step: Step = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     result = await backend.train(
         model,
@@ -200,7 +200,7 @@ async def train(backend: "art.Backend", model: "art.TrainableModel", folder: Pat
         learning_rate=step["rate"],
         loss_fn="cispo",
         scale_rewards=step["scale_rewards"],
-        # The ratio of the learner's to the sampler's probability counts from 0 to the recipe's cap.
+        # The ratio of the learner's to the sampler's probability is clipped to 0 and the recipe's cap.
         epsilon=1.0,
         epsilon_high=step["cap"] - 1.0,
         packed_sequence_length=row_tokens(step),
@@ -218,7 +218,7 @@ async def train(backend: "art.Backend", model: "art.TrainableModel", folder: Pat
     shutil.rmtree(folder / name, ignore_errors=True)
     beside.replace(folder / name)
     if here:
-        # Checkpoints are chosen and kept by the run; here all but the newest go.
+        # The run chooses and keeps checkpoints; here all but the newest are deleted.
         await model.delete_checkpoints()
 
 
@@ -239,11 +239,11 @@ async def serve(folder: Path, answer: Callable[[Mapping[str, object]], None]) ->
 
 
 def main() -> None:
-    """Runs this side."""
+    """Runs the child process."""
     if len(sys.argv) < 2:
         sys.stdout.write(json.dumps(installed()) + "\n")
         return
-    # ART and all that it starts print what they like; only answers may come where answers are read.
+    # ART and its subprocesses may print anything; the answer stream must hold answers only.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 

@@ -1,9 +1,9 @@
-"""OpenPipe ART as the learner: its backends train our groups in a child process with an interpreter of its own.
+"""OpenPipe ART as the learner: its backends train our groups in a child process with its own interpreter.
 
-ART's pins clash with Inspect's and it needs a newer Python, so nothing of it is imported here. Each step's groups go
-over as a file (see `trajectories`), and an adapter comes back as a folder. ART starts from the adapter that this run
-has, and only takes steps: which games are played, which checkpoint is kept and where a killed run goes on stay the
-run's own.
+ART's pins conflict with Inspect's and it needs a newer Python, so this module imports nothing from it. Each step's
+groups are passed as a file (see `trajectories`), and an adapter is returned as a folder. ART starts from this run's
+adapter and only takes steps. The run itself still decides which games are played, which checkpoint is kept and where a
+killed run continues.
 """
 
 import json
@@ -36,7 +36,7 @@ from inspect_dining.training.protocols import LearnerState, Lesson
 from inspect_dining.training.recipe import TINY, Recipe
 
 NEEDED = (0, 5, 23)
-"""The oldest version of openpipe-art whose interface is the one used here."""
+"""The oldest version of openpipe-art with the interface used here."""
 _INSTALL = (
     "make an environment of Python 3.12 or later, install openpipe-art 0.5.23 or later there "
     "(openpipe-art[backend] for the local backend), and give --art-python ENVIRONMENT/bin/python"
@@ -44,18 +44,18 @@ _INSTALL = (
 
 
 def check(recipe: Recipe, processes: int = 1) -> None:
-    """Looks at what a run with ART needs, before anything is made.
+    """Checks the requirements of a run with ART, before anything is created.
 
     Raises:
-        BadInput: Something is missing or does not go together, in a sentence.
+        BadInput: Something is missing or incompatible.
     """
     if recipe.art_python is None:
-        raise BadInput(f"--learner art runs OpenPipe ART in an interpreter of its own: {_INSTALL}.")
+        raise BadInput(f"--learner art runs OpenPipe ART in its own interpreter: {_INSTALL}.")
     if not recipe.lora_rank:
         raise BadInput("--learner art trains LoRA adapters and lora_rank is 0; give --lora-rank 8, say.")
     if recipe.memory != 0:
         raise BadInput(
-            f"--learner art hands over turns without memory, and memory is {recipe.memory}; train with --memory 0, "
+            f"--learner art passes turns without memory, but memory is {recipe.memory}; train with --memory 0, "
             "or with --learner torch."
         )
     if processes > 1:
@@ -65,7 +65,7 @@ def check(recipe: Recipe, processes: int = 1) -> None:
     if recipe.art_backend == "serverless":
         if recipe.model == TINY or Path(recipe.model).exists():
             raise BadInput(
-                f"--art-backend serverless trains models that its host has, and {recipe.model} is on this machine; "
+                f"--art-backend serverless trains models of its host, but {recipe.model} is on this machine; "
                 "give the hub name of a model that it offers, or --art-backend local."
             )
         if not os.environ.get("WANDB_API_KEY"):
@@ -85,14 +85,14 @@ def check(recipe: Recipe, processes: int = 1) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Installed:
-    """What an interpreter has."""
+    """The versions in an interpreter."""
 
     python: str
     art: str | None
 
 
 def _installed(python: str) -> _Installed:
-    """Asks an interpreter what it has, without importing ART."""
+    """Queries an interpreter for its versions, without importing ART."""
     try:
         asked = subprocess.run(
             [python, "-P", art_child.__file__],
@@ -110,18 +110,18 @@ def _installed(python: str) -> _Installed:
 
 
 def _environment(backend: str) -> dict[str, str]:
-    """What the child gets of our environment: what ART reads, and the key of its service only where that trains.
+    """The child's environment: what ART reads, and the key of its service only if that does the training.
 
     With a key of Weights & Biases the local backend would send its metrics there.
     """
     own = r"ART_\w+|UNSLOTH_\w+|IMPORT_UNSLOTH|LITELLM_\w+"
-    # Its litellm would look for a price list on the network at every start.
+    # Otherwise ART's litellm fetches a price list from the network at every start.
     offline = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     return {**offline, **inherited(rf"{own}|WANDB_\w+" if backend == "serverless" else own)}
 
 
 def differences(recipe: Recipe) -> list[str]:
-    """What ART does otherwise than the recipe says, in sentences for the run's output."""
+    """How ART differs from the recipe, in sentences for the run's output."""
     if recipe.weighting == "episode":
         lines = ["ART: each token weighs 1/(its episode's sampled tokens); rewards are handed over as they are."]
     else:
@@ -146,10 +146,10 @@ def differences(recipe: Recipe) -> list[str]:
 
 
 class Art:
-    """A child process that trains.
+    """A training child process.
 
     Attributes:
-        url: Where the backend serves the model, up to `/v1`; empty if it does not.
+        url: The URL at which the backend serves the model, up to `/v1`; empty if it does not.
     """
 
     def __init__(
@@ -167,15 +167,15 @@ class Art:
 
         Args:
             recipe: The recipe.
-            base: The base model, as ART is to load it.
-            folder: Where things are exchanged.
-            policy: The policy that is trained, whose adapters take up what comes back.
+            base: The base model, as ART loads it.
+            folder: The exchange folder.
+            policy: The policy being trained, whose adapters are updated with the results.
             tokenizer: Its tokenizer.
-            step: After which step the adapters stand.
-            restarts: How often the run has started again; each time is another model to a backend elsewhere.
+            step: The step after which the adapters were taken.
+            restarts: The number of restarts; to a remote backend, each one is another model.
 
         Raises:
-            BadInput: ART cannot begin, in its own words.
+            BadInput: ART cannot start; the message quotes it.
         """
         self.recipe, self.folder, self.policy = recipe, folder, policy
         shutil.rmtree(folder, ignore_errors=True)
@@ -208,18 +208,18 @@ class Art:
             raise
 
     def update(self, step: int, groups: Sequence[Group], rate: float) -> MetricsRow:
-        """Trains a step's groups and takes up the adapter that comes back.
+        """Trains on a step's groups and loads the resulting adapter.
 
         Args:
             step: The number of the step.
-            groups: Its groups, one of them with spread at least.
+            groups: Its groups, at least one of them with spread.
             rate: The optimizer's rate.
 
         Returns:
-            `gradient`, its norm by ART's account, and `entropy`, estimated from the replies.
+            `gradient`, its norm as reported by ART, and `entropy`, estimated from the replies.
 
         Raises:
-            BadInput: ART stopped or brought something else, in a sentence.
+            BadInput: ART stopped, or its result is not valid.
         """
         name = f"step-{step:04d}"
         policy = self.policy
@@ -236,18 +236,18 @@ class Art:
         told = json.loads((self.folder / name / "trained.json").read_text(encoding="utf-8"))
         gradient = float(told["metrics"].get("loss/grad_norm", 0.0))
         if not isfinite(gradient):
-            raise BadInput(f"OpenPipe ART came to a gradient of {gradient} in step {step}; lower the rate.")
+            raise BadInput(f"OpenPipe ART reported a gradient of {gradient} in step {step}; lower the rate.")
         take_up(policy.model, self.folder / name)
         (self.folder / f"{name}.json").unlink()
         shutil.rmtree(self.folder / name)
-        # ART tells the mean entropy of a token; that of a reply is estimated from the replies themselves.
+        # ART reports the mean entropy per token; that per reply is estimated from the replies themselves.
         spread = fmean(-sum(turn.reply.logps) for group in groups for ep in group.episodes for turn in ep.turns)
         return {"gradient": gradient, "entropy": spread}
 
     def close(self) -> None:
-        """Ends the child, which puts its backend away first."""
+        """Ends the child, which closes its backend first."""
         if self.process.stdin is not None:
-            # A child that has ended reads no more of what was written.
+            # A child that has ended does not read the rest.
             with suppress(OSError):
                 self.process.stdin.close()
         try:
@@ -257,7 +257,7 @@ class Art:
             self.process.wait()
 
     def _answer(self, wanted: str) -> Mapping[str, object]:
-        """The child's next answer, once it comes."""
+        """Waits for the child's next answer."""
         line = self.process.stdout.readline() if self.process.stdout is not None else ""
         told: dict[str, object] = json.loads(line) if line.strip() else {}
         if "error" in told:
@@ -288,18 +288,18 @@ class ArtLearner:
         tokenizer: PreTrainedTokenizerBase,
         tell: Callable[[str], None],
     ) -> None:
-        """Takes what `Art` takes, and who hears what ART does otherwise than the recipe says."""
+        """Takes the arguments of `Art`, and the receiver of notes on how ART differs from the recipe."""
         self.recipe, self.policy = recipe, policy
         self.child: Art | None = None
         self._base, self._folder, self._tokenizer, self._tell = base, folder, tokenizer, tell
 
     @property
     def url(self) -> str:
-        """Where ART's backend serves the model, unless that is not on this machine."""
+        """The URL at which ART's backend serves the model, if it is on this machine."""
         return "" if self.child is None or self.recipe.art_backend == "serverless" else self.child.url
 
     def begin(self, step: int, restarts: int) -> None:
-        """Starts ART from the adapters as they are now, in place of one that runs."""
+        """Starts ART from the current adapters, replacing a running one."""
         first = self.child is None
         self.close()
         self.child = Art(
@@ -310,7 +310,7 @@ class ArtLearner:
                 self._tell(line)
 
     def learn(self, lesson: Lesson) -> MetricsRow:
-        """Has ART take a step, unless all groups are without spread."""
+        """Lets ART take a step, unless all groups are without spread."""
         dead = [group.dead for group in lesson.groups]
         row: MetricsRow = {"gradient": 0.0, "entropy": 0.0}
         if self.child is not None and not all(dead):
@@ -323,7 +323,7 @@ class ArtLearner:
         }
 
     def state(self) -> LearnerState:
-        """ART begins with fresh moments whenever it is started, so nothing is saved."""
+        """ART has fresh moments after every start, so nothing is saved."""
         return LearnerState(optimizer={}, credit={})
 
     def load_state(self, state: LearnerState) -> None:
@@ -339,7 +339,7 @@ class ArtLearner:
 
 
 def _name(run: Path, recipe: Recipe) -> str:
-    """A name that no other run has, kept in the run directory: a backend elsewhere goes on with what has it."""
+    """A unique name, kept in the run directory, under which a remote backend continues the model."""
     file = run / "art-name"
     if not file.is_file():
         write(file, f"{recipe.name}-{recipe.seed}-{uuid4().hex[:8]}")
@@ -350,7 +350,7 @@ def take_up(model: PreTrainedModel, folder: Path) -> None:
     """Puts the adapter weights of a folder into a model with adapters of the same shape.
 
     Raises:
-        BadInput: They are not those of this model's adapters.
+        BadInput: They do not fit this model's adapters.
     """
     weights = load_file(folder / art_child.ADAPTER[0])
     ours = {name: p for name, p in model.named_parameters() if p.requires_grad}
@@ -358,9 +358,9 @@ def take_up(model: PreTrainedModel, folder: Path) -> None:
     if {name: p.shape for name, p in ours.items()} != {name: t.shape for name, t in theirs.items()}:
         odd = sorted(ours.keys() ^ theirs.keys()) or [n for n in ours if ours[n].shape != theirs[n].shape]
         raise BadInput(
-            f"The adapter that came back in {folder} does not fit the model's ({odd[0]} differs); "
-            "ART must train the modules and the rank that the run has."
+            f"The adapter returned in {folder} does not fit the model's ({odd[0]} differs); "
+            "ART must train the modules and the rank of the run."
         )
     if odd := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
-        raise BadInput(f"The adapter that came back in {folder} holds numbers that are not finite ({odd[0]}).")
+        raise BadInput(f"The adapter returned in {folder} holds numbers that are not finite ({odd[0]}).")
     set_peft_model_state_dict(model, weights)

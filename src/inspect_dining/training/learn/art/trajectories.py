@@ -1,19 +1,19 @@
 """Our groups as OpenPipe ART's trajectories, as plain values; without ART and without torch.
 
-An episode is one trajectory; every seat's conversation is a history of it, and every turn a choice with the ids that
-were prompted and sampled, and their log-probabilities. With rewards x_i of the trajectories of a group, ART (0.5.23,
+An episode is one trajectory; every seat's conversation is one of its histories, and every turn is a choice with the
+prompted ids, the sampled ids and their log-probabilities. With rewards x_i of the trajectories of a group, ART (0.5.23,
 `tokenize_trajectory_groups` with `scale_rewards=False`) gives each sampled token of trajectory i
 
     w_i = (x_i - mean of the group's x) / (sampled tokens of trajectory i)
 
-With weighting "episode" x_i is the reward as it stands: that is ART's own way, and the paper's. An episode's length in
-the divisor pulls towards silence, so with weighting "constant" (see `objective`) the trajectory's x_i is
+With weighting "episode", x_i is the reward itself, as in ART and the paper. An episode's length in
+the divisor favours silence, so with weighting "constant" (see `objective`) the trajectory's x_i is
 
     x_i = (A_i - anchor, if its turns were lost) * (sampled tokens of trajectory i) / (n T)
 
-where an episode's lost turns are a trajectory of their own if they are charged; and each group gets one trajectory more
-that holds no sampled token and the reward - sum of x_i. The mean is then 0, and w_i in proportion to c * A_i, our
-weight. The reward itself goes along as a metric.
+where an episode's lost turns are a separate trajectory if they are charged. Each group gets one additional trajectory
+without sampled tokens and with the reward - sum of x_i. The mean is then 0, and w_i is proportional to c * A_i, our
+weight. The reward itself is passed along as a metric.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,11 +33,11 @@ ACTS, LOST = frozenset({True}), frozenset({False})
 
 
 def step_of(groups: Sequence[Group], recipe: Recipe, rate: float, text: Callable[[Ids], str]) -> Step:
-    """A step as the child process reads it; groups without spread are left out.
+    """A step in the child process's format; groups without spread are left out.
 
     Args:
         groups: The groups.
-        recipe: Says the weighting, the spread, the charge on lost turns and the cap.
+        recipe: The recipe, for the weighting, the spread, the charge on lost turns and the cap.
         rate: The optimizer's rate.
         text: Decodes a reply.
     """
@@ -45,7 +45,7 @@ def step_of(groups: Sequence[Group], recipe: Recipe, rate: float, text: Callable
     plain = recipe.weighting == "episode"
     made = []
     for group in groups:
-        # Advantages are made for every group, since they refuse rewards that are not finite.
+        # Advantages are computed for every group, since that refuses rewards that are not finite.
         values = advantages(group, recipe.spread)
         if group.dead:
             continue
@@ -74,7 +74,7 @@ def step_of(groups: Sequence[Group], recipe: Recipe, rate: float, text: Callable
 
 
 def _worths(episode: Rollout, advantage: float, anchor: float) -> dict[frozenset[bool], float]:
-    """What the trajectories of an episode get as reward, by whether their turns act, with weighting "constant"."""
+    """The rewards of an episode's trajectories, by whether their turns act, with weighting "constant"."""
     rules = episode.record.rules
     parts = {ACTS | LOST: advantage} if not anchor else {ACTS: advantage, LOST: advantage - anchor}
     return {
@@ -87,7 +87,7 @@ def _worths(episode: Rollout, advantage: float, anchor: float) -> dict[frozenset
 
 
 def _balance(others: Sequence[Trajectory]) -> Trajectory:
-    """A trajectory that nothing is learned from, whose reward makes the mean of the group's 0."""
+    """A trajectory from which nothing is learned, whose reward makes the group's mean 0."""
     words = "This trajectory holds no reply: its reward makes the mean of the group's rewards 0."
     return Trajectory(
         reward=-fsum(one["reward"] for one in others),
@@ -100,7 +100,7 @@ def _balance(others: Sequence[Trajectory]) -> Trajectory:
 def _histories(
     episode: Rollout, wanted: frozenset[bool], prompts: dict[Ids, int], text: Callable[[Ids], str]
 ) -> list[list[Message | Turn]]:
-    """Every seat's conversation in an episode, with those of its turns that are wanted."""
+    """Every seat's conversation in an episode, with only the selected turns."""
     system = Message(role="system", content=system_prompt(episode.record.rules))
     histories: list[list[Message | Turn]] = [[] for _ in range(episode.record.rules.n)]
     for (seat, view, _), said in zip(retrace(episode.record), episode.turns, strict=True):
@@ -117,5 +117,5 @@ def _turn(said: TurnSample, prompts: dict[Ids, int], text: Callable[[Ids], str])
 
 
 def views(record: Record) -> Iterator[View]:
-    """What the seats saw before each turn of a game, in the order of play."""
+    """The seats' views before each turn of a game, in the order of play."""
     return (view for _, view, _ in retrace(record))

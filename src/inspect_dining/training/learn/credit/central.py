@@ -1,8 +1,8 @@
 """Sources of credit with a central critic: the plain critic, and counterfactual credit by replay.
 
-Both give every turn an advantage of its own (the formulas are in `counterfactual`). After a step's turns have got their
-credit, the critic is taught on the step's games of all processes, so that it is the same in each of them. Until it has
-been taught once, the group's mean stands in.
+Both give every turn its own advantage (the formulas are in `counterfactual`). After a step's turns have received their
+credit, the critic is trained on the step's games from all processes, so it is the same in each of them. Until it has
+been trained once, the group's mean is used instead.
 """
 
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ Game = tuple[str, float]
 
 
 def check(recipe: Recipe) -> None:
-    """Looks at what a recipe asks of its source of credit, before anything is made.
+    """Checks a recipe's options for its source of credit, before anything is created.
 
     Raises:
-        BadInput: Something does not go together, in a sentence.
+        BadInput: Options are incompatible.
     """
     if recipe.learner == "art" and (recipe.credit != "group" or recipe.explore):
         raise BadInput(
@@ -43,7 +43,7 @@ def check(recipe: Recipe) -> None:
             "credit=group and explore=0 only; take learner=torch."
         )
     if recipe.spread and recipe.credit != "group":
-        raise BadInput(f"spread=true divides by the group's spread, which credit={recipe.credit} has no use for.")
+        raise BadInput(f"spread=true divides by the group's spread, which credit={recipe.credit} does not use.")
     if recipe.credit == "counterfactual":
         check_rules(recipe.rules(2, 3))
 
@@ -65,15 +65,15 @@ class Central:
         *,
         memory: int,
     ) -> None:
-        """Takes what it needs.
+        """Takes the critic and what the credit is computed from.
 
         Args:
             kind: Whether all seats of a round share the critic's advantage, or each gets its own by replay.
-            critic: An untaught critic.
-            policy: The policy that is trained, asked for the chances of the six actions by `counterfactual`.
-            rows: How its replies are scored.
+            critic: An untrained critic.
+            policy: The policy being trained; `counterfactual` uses its probabilities of the six actions.
+            rows: The scorer of its replies.
             reward: The shaping.
-            memory: From how many of the latest steps the critic is taught.
+            memory: The number of latest steps on which the critic is trained.
         """
         self.kind, self.critic, self.reward, self._rows, self._memory = kind, critic, reward, rows, memory
         self._device = next(policy.model.parameters()).device
@@ -81,7 +81,7 @@ class Central:
         self._games: list[list[Game]] = []
 
     def assign(self, groups: Sequence[Group]) -> Credited:
-        """Gives every turn its advantage, then teaches the critic.
+        """Gives every turn its advantage, then trains the critic.
 
         Raises:
             BadInput: A reward is not finite, or the rules do not allow it.
@@ -105,7 +105,7 @@ class Central:
     def _credit(
         self, episodes: Sequence[Rollout], rewards: Sequence[float]
     ) -> tuple[list[tuple[float, ...]], dict[str, float]]:
-        """The advantage of every turn of every episode, and what there is to say about it."""
+        """The advantage of every turn of every episode, and metrics about it."""
         made: list[tuple[float, ...]] = [()] * len(episodes)
         values, earned, spread = [], [], []
         chances = self._chances(episodes)
@@ -126,7 +126,7 @@ class Central:
         return made, row
 
     def _chances(self, episodes: Sequence[Rollout]) -> list[Floats]:
-        """For each episode pi of the six actions at every turn: turns x 6; nothing where the critic does not ask."""
+        """For each episode, pi of the six actions at every turn: turns x 6; empty if the credit does not need it."""
         if self._choices is None:
             return []
         met = dict.fromkeys(turn.prompt for episode in episodes for turn in episode.turns)
@@ -142,11 +142,11 @@ class Central:
         ])
 
     def state(self) -> dict[str, object]:
-        """The critic, and the games that it is taught on."""
+        """The critic, and the games on which it is trained."""
         return {"critic": self.critic.state(), "games": self._games}
 
     def load_state(self, state: dict[str, object]) -> None:
-        """Takes up such a state."""
+        """Restores such a state."""
         critic, games = state["critic"], state["games"]
         assert isinstance(critic, dict)
         assert isinstance(games, list)
@@ -157,13 +157,13 @@ class Central:
             self._remember(step)
 
     def forget(self) -> None:
-        """Starts again with an untaught critic."""
+        """Starts over with an untrained critic."""
         self.critic.forget()
         self._games = []
 
 
 def _by_size(records: Sequence[Record]) -> dict[int, list[int]]:
-    """The places of the records of each n, in a fixed order."""
+    """The indices of the records of each n, in a fixed order."""
     places: dict[int, list[int]] = {}
     for i, record in enumerate(records):
         places.setdefault(record.rules.n, []).append(i)
@@ -171,9 +171,9 @@ def _by_size(records: Sequence[Record]) -> dict[int, list[int]]:
 
 
 def _of_rounds(played: ReplayedRounds, chances: Sequence[Floats], episodes: Sequence[Rollout]) -> Floats:
-    """The chances of the turns of games, in the order of rounds: R x n x 6.
+    """The probabilities at the turns of games, in the order of rounds: R x n x 6.
 
-    Those of seats in the mirror are turned back to the sides of the table. A seat that the policy did not play counts
+    Those of mirrored seats are converted back to the sides of the table. A seat that the policy did not play counts
     as certain of what it did, so that its credit is 0.
     """
     n = played.rules.n
@@ -191,4 +191,4 @@ def _of_rounds(played: ReplayedRounds, chances: Sequence[Floats], episodes: Sequ
 
 
 _REFLECTED = [ACTIONS.index(SIDES.get(action, action)) for action in ACTIONS]
-"""For each action the place of that of the other side."""
+"""For each action, the index of its mirror image."""

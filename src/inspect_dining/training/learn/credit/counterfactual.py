@@ -1,17 +1,17 @@
-"""Credit: what each turn of a step is worth, where the team's group mean is too coarse a measure.
+"""Credit for single turns of a step, for when the team's group mean is too coarse a measure.
 
-The rules are known, so what a seat's other actions would have made of the same round is computed, not learned. With the
-others' actions and the ties as they were, and V(table) the expected reward of the rest of the game under the policy,
+The rules are known, so the effect of a seat's other actions on the same round is computed, not learned. With the
+others' actions and the ties unchanged, and V(table) the expected reward of the rest of the game under the policy,
 
-    Q_i(a) = V(table after the round in which seat i does a), or the reward itself where that ends the game
+    Q_i(a) = V(table after the round in which seat i does a), or the reward itself if that ends the game
     A_i    = Q_i(the action taken) - sum over a of pi(a | view of i) Q_i(a)
 
 is seat i's own share of the round, without the luck of other seats (COMA, Foerster et al. 2018, with the game's own
-rules in place of a learned Q; difference rewards, Wolpert and Tumer 2001). What is taken off depends on the view alone,
-so with an exact V the expected gradient is the policy gradient, whatever pi is. A turn that does not act counts as
-`think`, and what it is charged on its own is not part of this.
+rules in place of a learned Q; difference rewards, Wolpert and Tumer 2001). The baseline depends on the view alone, so
+with an exact V the expected gradient is the policy gradient, whatever pi is. A turn that does not act counts as
+`think`; its separate charge is not included here.
 
-The plain central critic gives all seats of a round one advantage instead (GAE, Schulman et al. 2016):
+The plain central critic gives all seats of a round one common advantage instead (GAE, Schulman et al. 2016):
 
     A_k = sum over l >= 0 of lambda**l * (V_{k+l+1} - V_{k+l}),   V after the last round being the reward
 """
@@ -38,13 +38,13 @@ from inspect_dining.training.learn.credit.rounds import (
 )
 
 Value = Callable[[Tables, Ints, Rules], Floats]
-"""Takes tables, the horizon of each and their rules, and gives the expected reward of each game from there on."""
+"""Takes tables, the horizon of each and their rules, and returns the expected reward of each game from there on."""
 LAMBDA = 0.95
-"""How far the plain critic's advantage looks ahead before it trusts the critic."""
+"""The GAE parameter lambda of the plain critic's advantage."""
 
 
 def check_rules(rules: Rules) -> None:
-    """Refuses rules under which a seat's other actions cannot be played through a round.
+    """Refuses rules under which a seat's other actions cannot be simulated within a round.
 
     Raises:
         BadInput: The order is sequential.
@@ -52,7 +52,7 @@ def check_rules(rules: Rules) -> None:
     if rules.order != "simultaneous":
         raise BadInput(
             f"credit=counterfactual is not offered under order={rules.order}: the later seats of a round have seen "
-            "what the seat did, so their actions would not have stayed as they were. "
+            "what the seat did, so their actions would have changed. "
             "Take credit=critic or credit=group."
         )
 
@@ -74,7 +74,7 @@ def action_values(played: ReplayedRounds, value: Value, reward: Shaping) -> Floa
     check_rules(played.rules)
     works = possible(played.before)
     taken = played.actions[..., None].astype(np.intp)
-    # What the seat did, `think` where that had no effect: of these tables one is enough a round.
+    # For the seat's own action (`think` if it had no effect), one table per round is enough.
     did = np.where(np.take_along_axis(works, taken, 2)[..., 0], played.actions, IDLE)
     works[..., IDLE] = True
     rounds, seats, actions = np.nonzero(works & (np.arange(len(ACTIONS)) != did[..., None]))
@@ -92,7 +92,7 @@ def action_values(played: ReplayedRounds, value: Value, reward: Shaping) -> Floa
 
 
 def _valued(played: ReplayedRounds, tables: Tables, of: np.ndarray, value: Value, reward: Shaping) -> Floats:
-    """V of tables after rounds `of`; the reward of those that end their game."""
+    """V of tables after rounds `of`; the reward for those that end their game."""
     rules, horizon = played.rules, played.horizon[of]
     locked = tables.locked >= rules.patience
     over = locked | (tables.round > horizon)
@@ -117,7 +117,7 @@ def _valued(played: ReplayedRounds, tables: Tables, of: np.ndarray, value: Value
 
 
 def counterfactual(played: ReplayedRounds, chances: Floats, value: Value, reward: Shaping) -> Floats:
-    """What each seat's action was worth beside what it would have done on average.
+    """The advantage of each seat's action over the average of its alternatives under pi.
 
     Args:
         played: The rounds.

@@ -1,12 +1,12 @@
-"""The central critic: it values a whole table, exists in training only, and is part of a run's saved state.
+"""The central critic: it values a whole table, is used only in training, and is part of a run's saved state.
 
-Seats sit in a ring, so it is a circular convolution over seats with a mean and a maximum at its end: one critic for
-tables of any n. It is taught on the games of the latest steps: the reward of the game, by squared error, and beside it
-each seat's meals still to come, which gives n lessons a table where the reward gives one. Into the value goes what is
-known of the meals that the seats are then expected to have in the end: their mean, Jain's index, the share that is fed,
-and the expected least meals among some seats drawn at random, as in `gini_welfare`.
+Seats sit in a ring, so the critic is a circular convolution over seats that ends in a mean and a maximum; one critic
+handles tables of any n. It is trained on the games of the latest steps to predict the game's reward, by squared error,
+and also each seat's remaining meals, which gives n targets per table instead of one. The value uses statistics of the
+expected final meals of the seats: their mean, Jain's index, the share that is fed, and the expected least meals among
+some seats drawn at random, as in `gini_welfare`.
 
-It sees the table and the horizon, not each seat's latest turn. All chance is keyed by (seed, how often it was taught).
+It sees the table and the horizon, not each seat's latest turn. All randomness is keyed by (seed, number of trainings).
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,18 +22,18 @@ from inspect_dining.training.learn.credit.rounds import FREE, LEFT, RIGHT, Float
 SEATS = 21
 """Features of a seat."""
 ROUNDS_A_MEAL = 5.0
-"""At best a seat eats once in so many rounds; meals are counted in this unit."""
+"""A seat eats at most once in this many rounds; meals are counted in this unit."""
 _CHUNK = 8192
 _MEALS, _SHARE_LEFT, _BEST = 8, 12, 15
 _DRAWN = (2, 8)
-"""Of how many seats the least meals are looked at."""
+"""The numbers of seats drawn for the expected least meals."""
 
 Lesson = tuple[Tensor, Tensor, Tensor]
-"""Features of tables, the reward that each game came to, and each seat's meals to come."""
+"""Features of tables, the reward of each game, and each seat's remaining meals."""
 
 
 class Network(nn.Module):
-    """The critic's network: from the features of tables of one n to their values and each seat's meals to come."""
+    """The critic's network: from the features of tables of one n to their values and each seat's remaining meals."""
 
     def __init__(self, width: int = 48, layers: int = 3) -> None:
         """Draws its weights from torch's generator; the first values are 0."""
@@ -48,13 +48,13 @@ class Network(nn.Module):
         nn.init.zeros_(self.last.bias)
 
     def forward(self, seats: Tensor) -> tuple[Tensor, Tensor]:
-        """Values of tables, and the meals to come of their seats as shares of T / 5.
+        """Values of tables, and the remaining meals of their seats as shares of T / 5.
 
         Args:
             seats: tables x n x `SEATS` (see `features`).
 
         Returns:
-            Values: tables; meals to come: tables x n.
+            Values: tables; remaining meals: tables x n.
         """
         hidden = nn.functional.gelu(self.first(seats))
         for mix, norm in zip(self.mixes, self.norms, strict=True):
@@ -76,7 +76,7 @@ class Network(nn.Module):
 
 
 def features(tables: Tables, horizon: Ints) -> Tensor:
-    """What the critic sees of tables: tables x n x `SEATS`."""
+    """The critic's features of tables: tables x n x `SEATS`."""
     n = tables.held.shape[1]
     left, right = tables.held, np.roll(tables.held, -1, 1)
     whole = horizon[:, None].astype(np.float64)
@@ -112,23 +112,23 @@ def features(tables: Tables, horizon: Ints) -> Tensor:
 
 
 class Critic:
-    """A critic that is taught on the games of the latest steps."""
+    """A critic that is trained on the games of the latest steps."""
 
     def __init__(self, seed: int, *, memory: int, updates: int, batch: int, rate: float) -> None:
-        """Makes an untaught critic, whose value of every table is 0.
+        """Creates an untrained critic, whose value of every table is 0.
 
         Args:
-            seed: Keys its first weights and what it is taught.
-            memory: From how many of the latest steps it is taught.
+            seed: Keys its initial weights and its batches.
+            memory: The number of latest steps on which it is trained.
             updates: Steps of Adam after each step of the run.
-            batch: Tables in one of them.
+            batch: Tables per Adam step.
             rate: Adam's rate.
         """
         self._seed, self._memory, self._updates, self._batch, self._rate = seed, memory, updates, batch, rate
         self.forget()
 
     def forget(self) -> None:
-        """Makes it untaught again."""
+        """Resets it to untrained."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self._seed)
             self.network = Network()
@@ -144,7 +144,7 @@ class Critic:
         return torch.cat(parts).double().numpy() if parts else np.zeros(0)
 
     def remember(self, games: Sequence[tuple[ReplayedRounds, Sequence[float]]]) -> None:
-        """Keeps the games of a step, with the reward of each, and forgets those of the step that is too old.
+        """Keeps the games of a step, with the reward of each, and drops those of the oldest step beyond the memory.
 
         Args:
             games: The games by n, each n once.
@@ -153,7 +153,7 @@ class Critic:
         self._lessons = [*self._lessons, step][-self._memory :]
 
     def learn(self) -> float:
-        """Is taught on what it remembers.
+        """Trains on the remembered games.
 
         Returns:
             The mean squared error of its values in the last update.
@@ -180,7 +180,7 @@ class Critic:
         return error
 
     def state(self) -> dict[str, object]:
-        """A copy of its weights and of Adam's moments, without the games, which whoever teaches it keeps."""
+        """A copy of its weights and of Adam's moments, without the games, which its owner keeps."""
         return {
             "weights": {name: weight.clone() for name, weight in self.network.state_dict().items()},
             "optimizer": deepcopy(self.optimizer.state_dict()),
@@ -188,7 +188,7 @@ class Critic:
         }
 
     def load_state(self, state: Mapping[str, object]) -> None:
-        """Takes up such a state."""
+        """Restores such a state."""
         weights, optimizer, taught = state["weights"], state["optimizer"], state["taught"]
         assert isinstance(weights, dict)
         assert isinstance(optimizer, dict)
@@ -212,10 +212,10 @@ def _joined(lessons: Sequence[Lesson]) -> Lesson:
 
 
 MEALS_WEIGH = 0.3
-"""What the squared error of the meals to come weighs beside that of the reward."""
+"""The weight of the squared error of the remaining meals relative to that of the reward."""
 
 
 def explained(values: Floats, rewards: Floats) -> float:
-    """The share of the rewards' variance that the values explain, at most 1; 0 where the rewards are all alike."""
+    """The share of the rewards' variance that the values explain, at most 1; 0 if all rewards are equal."""
     spread = float(rewards.var())
     return 1 - float(((rewards - values) ** 2).mean()) / spread if spread > 1e-12 else 0.0

@@ -1,8 +1,8 @@
-"""Many rounds of the game at once: `table.move` and `table.end_round` as array programs, for credit and critic.
+"""Many rounds of the game at once: `table.move` and `table.end_round` vectorised over arrays, for credit and critic.
 
-The state of a fork is who holds it: nobody, the seat whose left fork it is, or the seat whose right fork it is. So it
-does not depend on seat numbers, and tables of one n lie in one array. An action is its place among `Action`; a turn
-that does not act is `IDLE`, as `think` is: neither changes the table.
+The state of a fork is its holder: nobody, the seat whose left fork it is, or the seat whose right fork it is. So it
+does not depend on seat numbers, and tables of the same n share one array. An action is its index in `Action`; a turn
+that does not act is `IDLE`, like `think`: neither changes the table.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 FREE, LEFT, RIGHT = 0, 1, 2
-"""A fork that lies on the table, is held as a left fork, or as a right fork."""
+"""The states of a fork: on the table, held as a left fork, or held as a right fork."""
 ACTIONS = tuple(Action)
 UP_LEFT, UP_RIGHT, DOWN_LEFT, DOWN_RIGHT, EAT, IDLE = range(len(ACTIONS))
 ACTION_OF_CODE = {code: IDLE if r.action is None else ACTIONS.index(r.action) for code, r in READINGS.items()}
@@ -32,11 +32,11 @@ class Tables:
     """Tables of one n.
 
     Attributes:
-        held: Who holds each fork (`FREE`, `LEFT`, `RIGHT`): tables x n.
+        held: The holder of each fork (`FREE`, `LEFT`, `RIGHT`): tables x n.
         spent: Whether each fork has fed its holder since it was picked up: tables x n.
         meals: Each seat's meals so far: tables x n.
-        locked: For how many consecutive rounds every seat has held exactly one fork: tables.
-        round: The round that is played next, counted from 1: tables.
+        locked: The number of consecutive rounds that ended with every seat holding exactly one fork: tables.
+        round: The round to be played next, counted from 1: tables.
     """
 
     held: Ints
@@ -47,13 +47,13 @@ class Tables:
 
     @staticmethod
     def empty(count: int, n: int) -> "Tables":
-        """So many empty tables of n seats before round 1."""
+        """The given number of empty tables of n seats before round 1."""
         zeros = np.zeros((count, n), np.int16)
         return Tables(zeros, zeros > 0, zeros, np.zeros(count, np.int16), np.ones(count, np.int16))
 
     @staticmethod
     def join(parts: Sequence["Tables"]) -> "Tables":
-        """All tables of some parts, one after the other."""
+        """All tables of several parts, concatenated."""
         return Tables(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(Tables)))
 
     def take(self, which: NDArray[np.intp] | Bools) -> "Tables":
@@ -75,7 +75,7 @@ def possible(tables: Tables) -> Bools:
 
 
 def move(tables: Tables, actions: Ints, owner_wins: Bools) -> Tables:
-    """All seats of each table move at once, on the table as it stands.
+    """All seats of each table move at once, on the same state.
 
     Args:
         tables: The tables.
@@ -117,14 +117,14 @@ def end_round(tables: Tables, rules: Rules) -> Tables:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedRounds:
-    """Every round of some games of one n and one set of rules, T apart; R rounds in all.
+    """Every round of some games with the same n and rules except T; R rounds in all.
 
     Attributes:
         records: The games.
-        game: The game that each round belongs to, as a place among `records`: R.
+        game: The game that each round belongs to, as an index into `records`: R.
         before: The tables at the start of each round.
         actions: Each seat's action: R x n.
-        owner_wins: Who would win a tie for each fork: R x n (see `move`).
+        owner_wins: The winner of a tie for each fork: R x n (see `move`).
         after: The tables at the start of the next round.
         ends: Whether the round was its game's last: R.
         horizon: The game's T: R.
@@ -145,14 +145,14 @@ class ReplayedRounds:
         return self.records[0].rules
 
     def by_game(self, values: Floats) -> list[Floats]:
-        """Values of rounds, taken apart by game, each in the order of play."""
+        """Values of rounds, split by game, each in the order of play."""
         order = np.lexsort((self.before.round, self.game))
         starts = np.searchsorted(self.game[order], np.arange(len(self.records)))
         return np.split(values[order], starts[1:])
 
 
 def play_again(records: Sequence[Record]) -> ReplayedRounds:
-    """Plays records again, all at once.
+    """Replays records, all at once.
 
     Args:
         records: Games of one n and one set of rules; T may differ.
@@ -162,7 +162,7 @@ def play_again(records: Sequence[Record]) -> ReplayedRounds:
     """
     rules = records[0].rules
     if any(r.rules.n != rules.n or _but_horizon(r.rules) != _but_horizon(rules) for r in records):
-        raise ValueError("Games that differ in n or in their rules are played again apart.")
+        raise ValueError("Games that differ in n or in their rules must be replayed separately.")
     length = np.array([len(record.rounds) for record in records])
     horizon = np.array([record.rules.rounds for record in records], np.int16)
     winners = _winners()
@@ -202,7 +202,7 @@ def _but_horizon(rules: Rules) -> dict[str, str | int]:
 
 
 def _winners() -> Callable[[Record, int], Bools]:
-    """Who wins ties in a round of a game; the games of a group share them."""
+    """The winners of ties in a round of a game; the games of a group share them."""
     kept: dict[tuple[int, int], Bools] = {}
 
     def winners(record: Record, number: int) -> Bools:

@@ -1,8 +1,8 @@
-"""Credit: what every turn of a step's games is worth to the team, against a baseline.
+"""Credit: the value of every turn of a step's games to the team, relative to a baseline.
 
-The learner asks its source of credit once a step and weighs every turn by the advantage that comes back. The published
-source is the group mean. A source may learn (a central critic, say): it then has a state, which is saved with the run
-and taken up again, and it joins the processes of a run by itself.
+The learner calls its source of credit once per step and weighs every turn by the returned advantage. The published
+source is the group mean. A source may learn, as a central critic does; it then has a state, which is saved with the run
+and restored, and it synchronises the processes of a run by itself.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from inspect_dining.training.learn.objective import Advantages, Group, group_mea
 
 @dataclass(frozen=True, slots=True)
 class Credited:
-    """What a step's turns are worth.
+    """The credit of a step's turns.
 
     Attributes:
         advantages: The advantage of every turn, by group, episode and turn; a group of zeros teaches nothing.
-        row: What the source has to say about itself, for the metrics of the step; the same keys in every step.
+        row: The source's own metrics of the step; the same keys in every step.
     """
 
     advantages: Advantages
@@ -31,7 +31,7 @@ class Credit(Protocol):
     def assign(self, groups: Sequence[Group]) -> Credited:
         """Gives every turn its advantage, then learns from these groups if it learns.
 
-        Every process calls it with its own groups, also one without any.
+        Every process calls it with its own groups, even if it has none.
 
         Raises:
             BadInput: A reward is not finite.
@@ -41,10 +41,10 @@ class Credit(Protocol):
         """All that a killed run needs to go on with the same numbers: plain values and tensors on the CPU."""
 
     def load_state(self, state: dict[str, object]) -> None:
-        """Takes up such a state."""
+        """Restores such a state."""
 
     def forget(self) -> None:
-        """Starts again as new, since the policy goes back to its first weights."""
+        """Resets the source, since the policy returns to its first weights."""
 
 
 class GroupMean:
@@ -59,11 +59,11 @@ class GroupMean:
         return Credited(group_means(groups, self._spread))
 
     def state(self) -> dict[str, object]:
-        """Nothing is remembered."""
+        """There is no state."""
         return {}
 
     def load_state(self, state: dict[str, object]) -> None:
-        """Nothing is remembered."""
+        """There is no state."""
 
     def forget(self) -> None:
-        """Nothing is remembered."""
+        """There is no state."""
