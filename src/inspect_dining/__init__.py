@@ -1,4 +1,4 @@
-"""A coordination laboratory for LLM agents on Inspect AI, in which the number that is optimised can be trusted.
+"""A coordination laboratory for LLM agents on Inspect AI, in which the optimised number can be trusted.
 
 >>> from inspect_dining import Rules, play, reward, terms
 >>> record = play(Rules(n=5, rounds=30), "wave", seed=7)
@@ -45,7 +45,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Imports a public name from its home when it is first asked for."""
+    """Imports a public name from its module on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""What Inspect finds by name under `inspect_dining/`."""
+"""The names that Inspect finds under `inspect_dining/`."""
 
 from inspect_dining.dpbench.dinner import dpbench_dinner as dpbench_dinner
 from inspect_dining.dpbench.scores import deadlock as deadlock

@@ -1,8 +1,8 @@
-r"""The border: what was written elsewhere is checked for size, type and characters before anything here believes it.
+r"""The border: foreign data is checked for size, type and characters before anything here uses it.
 
 Logs, records, recipes, run directories, checkpoints and the names in them come from others. Nothing here imports, runs
-or unpickles what they name, and whatever of them is shown has passed `plain`: no terminal, table or page ever gets a
-control character of somebody else's. All refusals are `ValueError`s of one sentence.
+or unpickles what they name. Anything shown from them has passed `plain`, so no terminal, table or page gets a foreign
+control character. All refusals are `ValueError`s of one sentence.
 """
 
 import json
@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from pathlib import Path
 
 MOST_NAME = 200
-"""Letters of a name that are kept."""
+"""The maximum characters of a name that are kept."""
 MOST_SEATS = 200
-"""Seats of a game that is read from elsewhere."""
+"""The maximum seats of a game read from elsewhere."""
 MOST_ROUNDS = 20_000
-"""Rounds of one, and turns of a whole game divided by 10."""
+"""The maximum rounds of such a game; its maximum turns are 10 times as many."""
 MOST_NUMBER = 1e15
-"""The largest number that is believed; above it floats no longer tell whole numbers apart."""
+"""The largest number that is accepted; beyond it, floats cannot represent all whole numbers."""
 MOST_BYTES = 64 * 2**20
-"""Bytes of one file that is read as a whole."""
+"""The maximum bytes of a file that is read as a whole."""
 WEIGHTS = "inspect_dining:weights"
-"""The key under which an output's metadata names the weights that it came from."""
+"""The key under which an output's metadata names the weights that produced it."""
 _NESTING = 32
 _FORMULA = frozenset("=+-@|")
-"""What a formula begins with, in some spreadsheet."""
+"""The characters with which a formula begins in some spreadsheet."""
 _BLANKS = "\u00a0\u3000"
-"""Blanks besides the usual one that names are written with; all others are shown by their code."""
+"""Spaces, other than the usual one, that occur in names; all others are shown by their code."""
 _SECRET = re.compile(
     r"(?i)(?:^|[_-])(?:token|key|secret|passw(?:or)?d|auth(?:orization)?|headers?|cookies?|credentials?|cert(?:ificate)?)s?$"
 )
@@ -38,10 +38,10 @@ def plain(text: object, most: int | None = MOST_NAME) -> str:
 
     Args:
         text: The text, or anything that becomes one.
-        most: After how many letters it is cut; None keeps all.
+        most: The number of characters after which it is cut; None keeps all.
 
     Returns:
-        Printable characters and blanks. The text is the same where it holds nothing else.
+        Printable characters and spaces. A text of only these is unchanged.
     """
     whole = text if isinstance(text, str) else repr(text) if isinstance(text, (bytes, bytearray)) else _written(text)
     if most is not None and len(whole) > most:
@@ -52,14 +52,14 @@ def plain(text: object, most: int | None = MOST_NAME) -> str:
 
 
 def cell(value: object) -> object:
-    """A value for a CSV file: a text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """A value for a CSV file: a text that a spreadsheet would read as a formula gets a leading apostrophe."""
     return f"'{value}" if isinstance(value, str) and value.lstrip()[:1] in _FORMULA else value
 
 
 def _written(value: object) -> str:
     try:
         return str(value)
-    except (ValueError, RecursionError):  # a number of too many digits, or something nested without end
+    except (ValueError, RecursionError):  # a number with too many digits, or endless nesting
         return f"({type(value).__name__})"
 
 
@@ -70,19 +70,19 @@ def _escaped(char: str) -> str:
 
 
 def finite(value: object) -> float | None:
-    """A number that can be believed, as a float, or None: no NaN, nothing beyond 1e15 and no truth value."""
+    """A plausible number as a float, or None for NaN, for numbers beyond 1e15 and for truth values."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if -MOST_NUMBER <= value <= MOST_NUMBER else None
 
 
 def count(value: object) -> int:
-    """A count that can be believed: a whole number from 0 to 1e15; 0 for anything else."""
+    """A plausible count: a whole number from 0 to 1e15; 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_NUMBER else 0
 
 
 def public(name: str, value: object) -> str:
-    """A setting as it may be printed: a secret, by its name or its look, is `***`; what is within is masked too."""
+    """A setting in printable form: a secret, by its name or its look, becomes `***`, also within nested values."""
     if isinstance(value, Mapping):
         shown = ", ".join(f"{key}: {public(str(key), held)}" for key, held in list(value.items())[:20])
         return "***" if _SECRET.search(name) else plain(f"{{{shown}}}")
@@ -96,7 +96,7 @@ def check_size(n: object, rounds: object) -> None:
     """Refuses a game too large to be read.
 
     Raises:
-        ValueError: It has more seats, rounds or turns than any game here, in a sentence.
+        ValueError: It has more seats, rounds or turns than any game here.
     """
     if isinstance(n, int) and n > MOST_SEATS:
         raise ValueError(f"It has n={plain(n, 20)} seats; at most {MOST_SEATS:,} are read.")
@@ -110,7 +110,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
     """The text of a file of bounded size.
 
     Raises:
-        ValueError: It is larger, no UTF-8 text, or cannot be read, in a sentence.
+        ValueError: The file is too large, not UTF-8 text, or cannot be read.
     """
     try:
         size = path.stat().st_size
@@ -118,31 +118,31 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
             raise ValueError(f"{plain(path)} has {size:,} bytes; at most {most:,} are read.")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"{plain(path)} is no UTF-8 text.") from None
+        raise ValueError(f"{plain(path)} is not UTF-8 text.") from None
     except OSError as error:
         raise ValueError(f"{plain(path)} cannot be read: {error.strerror or error}.") from None
 
 
 def read_json(path: Path, most: int = MOST_BYTES, nesting: int = _NESTING) -> object:
-    """The plain values of a JSON file of bounded size, nested no deeper than so many objects and lists.
+    """The plain values of a JSON file of bounded size, with bounded nesting.
 
     Raises:
-        ValueError: It is too large, no JSON, or nested too deeply, in a sentence.
+        ValueError: The file is too large, not JSON, or nested too deeply.
     """
     text = read_text(path, most)
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{plain(path)} is no JSON: {plain(error)}.") from None
+        raise ValueError(f"{plain(path)} is not JSON: {plain(error)}.") from None
     check_nesting(value, path, nesting)
     return value
 
 
 def read_yaml(path: Path, most: int = 2**20) -> object:
-    """The plain values of a YAML file, without tags and aliases: a few of those can stand for a billion values.
+    """The plain values of a YAML file, without tags and aliases: a few aliases can expand to a billion values.
 
     Raises:
-        ValueError: It is too large, no YAML, nested too deeply, or has an alias, in a sentence.
+        ValueError: The file is too large, not YAML, nested too deeply, or has an alias.
     """
     import yaml
 
@@ -152,7 +152,7 @@ def read_yaml(path: Path, most: int = 2**20) -> object:
             raise ValueError(f"{plain(path)} has aliases (*name), which are not read; write the values out.")
         value: object = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"{plain(path)} is no YAML: {plain(' '.join(str(error).split()))}.") from None
+        raise ValueError(f"{plain(path)} is not YAML: {plain(' '.join(str(error).split()))}.") from None
     check_nesting(value, path)
     return value
 
@@ -161,7 +161,7 @@ def check_nesting(value: object, path: Path, most: int = _NESTING) -> None:
     """Refuses values that are nested too deeply.
 
     Raises:
-        ValueError: They are, in a sentence.
+        ValueError: They are nested too deeply.
     """
     if most == 0 and isinstance(value, (dict, list)):
         raise ValueError(f"{plain(path)} is nested too deeply.")

@@ -1,7 +1,7 @@
-"""Files are written whole or not at all, and a folder, a link, a line of a table too.
+"""Writing files, folders, links and lines of a table, each whole or not at all.
 
-What is written lies beside its place under a hidden name until all of it is on the disk; then it is moved there, which
-happens at once or not at all. A kill, a full disk or a fault of ours leaves what stood there before.
+Data is first written next to its destination under a hidden name, until all of it is on disk. It is then moved, which
+happens at once or not at all. After a kill, a full disk or a bug of ours, the previous content is still in place.
 """
 
 import os
@@ -18,7 +18,7 @@ def write(path: Path, data: str | bytes) -> None:
     """Writes a file whole or not at all; text is written as UTF-8.
 
     Raises:
-        BadInput: It cannot be written, in a sentence; what stood there before still does.
+        BadInput: It cannot be written; the previous content stays in place.
     """
     with writing(path) as beside:
         beside.write_bytes(data if isinstance(data, bytes) else data.encode())
@@ -26,10 +26,10 @@ def write(path: Path, data: str | bytes) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[Path]:
-    """Gives the path of an empty file to be filled, with the same ending, and moves it to its place at the end.
+    """Yields the path of an empty file to fill, with the same ending, and moves it to its destination at the end.
 
     Raises:
-        BadInput: It cannot be written, in a sentence; what stood there before still does.
+        BadInput: It cannot be written; the previous content stays in place.
     """
     with _sentence(path):
         number, name = mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=path.suffix)
@@ -48,14 +48,14 @@ def writing(path: Path) -> Iterator[Path]:
 
 
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
-    """Writes a folder whole or not at all, in place of any that was there.
+    """Writes a folder whole or not at all, replacing any existing one.
 
     Args:
-        path: Its place; the folders above it are made.
+        path: Its destination; the folders above it are created.
         fill: Fills an empty folder.
 
     Raises:
-        BadInput: It cannot be written, in a sentence; what stood there before still does.
+        BadInput: It cannot be written; the previous content stays in place.
     """
     with _sentence(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,10 +84,10 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
 
 
 def point(link: Path, target: Path) -> None:
-    """Makes a link to a folder, or turns it to another one, in one move.
+    """Creates a link to a folder, or redirects it to another one, in one atomic step.
 
     Raises:
-        BadInput: It cannot be written, in a sentence.
+        BadInput: It cannot be written.
     """
     with _sentence(link):
         beside = Path(mkdtemp(dir=link.parent, prefix=f".{link.name}."))
@@ -101,10 +101,10 @@ def point(link: Path, target: Path) -> None:
 
 
 def append(path: Path, line: str) -> None:
-    """Adds a line to a file; a kill leaves at most a last line without its end.
+    """Appends a line to a file; a kill leaves at most an incomplete last line.
 
     Raises:
-        BadInput: It cannot be written, in a sentence.
+        BadInput: It cannot be written.
     """
     with _sentence(path), path.open("a", encoding="utf-8") as file:
         file.write(line + "\n")
@@ -121,7 +121,7 @@ def _sentence(path: Path) -> Iterator[None]:
 
 
 def _to_disk(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on the disk; some systems cannot do that for a folder."""
+    """Waits until a file, or the names in a folder, are on disk; some systems cannot do that for a folder."""
     with suppress(PermissionError, IsADirectoryError):
         number = os.open(path, os.O_RDONLY)
         try:

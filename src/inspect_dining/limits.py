@@ -1,4 +1,4 @@
-"""The least and the most that a run, a verb or a table may be asked for; what lies outside is refused in a sentence."""
+"""The smallest and largest accepted numbers of a run, a verb or a table; others are refused in a sentence."""
 
 LIMITS = {
     "n": (2, 100),
@@ -8,6 +8,6 @@ LIMITS = {
     "talk": (0, 100),
     "seed": (0, 2**63 - 1),
 }
-"""The least and the most of each number, by its name."""
+"""The smallest and largest value of each number, by its name."""
 MOST_CALLS = 10_000_000
-"""The most model calls, or scripted turns, that one command may plan."""
+"""The maximum model calls, or scripted turns, that one command may plan."""

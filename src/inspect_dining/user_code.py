@@ -1,4 +1,4 @@
-"""A philosopher or a shaping that a user wrote, by its name `package.module:name`."""
+"""Importing a user's own philosopher or shaping by its name `package.module:name`."""
 
 import importlib
 import sys
@@ -8,28 +8,28 @@ from inspect_dining.errors import BadInput
 
 
 def load_attribute(name: str, what: str) -> object:
-    """Imports what a user named, also from the current folder, which the script `inspect` leaves out of its path.
+    """Imports what a user named, also from the current folder, which the `inspect` script omits from its path.
 
-    Only a name that the user gave may come here, never one that a log or another file holds.
+    Only names given by the user may be passed here, never one from a log or another file.
 
     Args:
         name: `package.module:name`.
-        what: What it is to be, for the message: `shaping` or `philosopher`.
+        what: The kind of object, for the message: `shaping` or `philosopher`.
 
     Raises:
-        BadInput: It cannot be imported, in a sentence; whatever the module raises is told there.
+        BadInput: It cannot be imported; the message quotes whatever the module raises.
     """
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise BadInput(f"The {what} {name!r} is not accepted: give package.module:name.")
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
-        sys.path.append(here)  # last, so that no file of the folder hides an installed package
+        sys.path.append(here)  # last, so that no file in the folder shadows an installed package
         importlib.invalidate_caches()
     try:
         return getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError as error:
         where = f" in {here} or among the installed packages" if error.name == module.partition(".")[0] else ""
         raise BadInput(f"The {what} {name!r} cannot be imported: there is no module {error.name}{where}.") from error
-    except (Exception, SystemExit) as error:  # a module of the user's own may raise anything while it is imported
+    except (Exception, SystemExit) as error:  # a user's module may raise anything on import
         raise BadInput(f"The {what} {name!r} cannot be imported: {type(error).__name__}: {error}.") from error

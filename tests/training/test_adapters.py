@@ -31,7 +31,7 @@ def adapters(speaker: Path, tokenizer: PreTrainedTokenizerBase, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("rank", "said"),
-    [(3, "are of rank 2, and its .* says 3"), (10**9, "says 1000000000"), (0, "says 0"), ("x", "says x")],
+    [(3, "are of rank 2, but its .* says 3"), (10**9, "says 1000000000"), (0, "says 0"), ("x", "says x")],
 )
 def test_adapters_of_another_rank_than_their_settings_say_are_refused(adapters: Path, rank: object, said: str) -> None:
     load(str(adapters))

@@ -39,7 +39,9 @@ def test_what_is_wrong_is_said_in_a_sentence(tmp_path: Path, speaker: Path) -> N
     refused(["--recipe", "correctd"], "There is no recipe 'correctd'. Did you mean corrected?")
     refused(["--resume"], "--resume needs the directory of the run")
     refused(["--resume", "--out", str(tmp_path)], "recipe.yaml is missing")
-    refused(["--resume", "--steps", "3", "--out", str(tmp_path)], "--resume continues with the recipe that the run began")
+    refused(
+        ["--resume", "--steps", "3", "--out", str(tmp_path)], "--resume continues with the recipe that the run began"
+    )
     empty = tmp_path / "empty"
     empty.mkdir()
     refused([*SMALL, "--model", str(empty), "--out", str(tmp_path / "a")], "holds no model")

@@ -78,7 +78,7 @@ def test_a_recipe_that_builds_on_itself_is_refused(tmp_path: Path) -> None:
         load(str(one))
 
 
-@pytest.mark.parametrize(("text", "said"), [("- a\n", "holds list"), ("a: [", "is no YAML")])
+@pytest.mark.parametrize(("text", "said"), [("- a\n", "holds list"), ("a: [", "is not YAML")])
 def test_a_file_that_is_no_recipe_is_refused(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "odd.yaml"
     file.write_text(text, encoding="utf-8")

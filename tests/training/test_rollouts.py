@@ -196,5 +196,5 @@ def test_a_conversation_that_outgrows_the_context_is_told_and_not_played_on(spea
     model, tokenizer = load(str(speaker))
     table = dinner(model, tokenizer, Recipe(memory="chat"))
     model.config.max_position_embeddings = 40
-    with pytest.raises(BadInput, match=r"come to \d+ tokens, and the model's context holds 40 with a reply of 16"):
+    with pytest.raises(BadInput, match=r"has \d+ tokens, but the model's context has room for 40 with a reply of 16"):
         table.play([Play(Rules(n=3, rounds=30), 1, "k")])

@@ -87,5 +87,5 @@ def test_values_taken_apart_by_game_are_in_the_order_of_play(rules: Rules, seed:
 
 def test_games_of_other_rules_are_refused() -> None:
     records = [game(Rules(3, 5), 0, 0.5), game(Rules(3, 5, release="manual"), 0, 0.5)]
-    with pytest.raises(ValueError, match="played again apart"):
+    with pytest.raises(ValueError, match="replayed separately"):
         play_again(records)

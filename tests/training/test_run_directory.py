@@ -78,7 +78,7 @@ DAMAGE: dict[str, tuple[Callable[[RunDir], None], str]] = {
         overwrite("metrics.jsonl", "{\n"),
         "is damaged",
     ),
-    "a seal that is no JSON": (overwrite(SEAL, "["), "no JSON"),
+    "a seal that is no JSON": (overwrite(SEAL, "["), "not JSON"),
     "a seal of something else": (overwrite(SEAL, "{}"), "is damaged"),
 }
 

@@ -1,8 +1,8 @@
-"""The matrix of cross-play: what every pair of players comes to at one table, beside each of them alone.
+"""The matrix of cross-play: the results of every pair of players at one table, and of each player alone.
 
 The game is the unit: tables of different players play the same games, differences are taken game by game, and a game
-that was played several times counts once. The arrangements that a cell is played in are all that there are, or a fresh
-draw for every game, so the interval over games holds for both; each arrangement's own mean stands in `Cell.splits`.
+that was played several times counts once. A cell is played in all arrangements, or in a fresh
+draw for every game, so the interval over games holds for both; each arrangement's own mean is in `Cell.splits`.
 """
 
 from collections import defaultdict
@@ -23,12 +23,12 @@ Value = Callable[["PlayedGame"], float]
 
 @dataclass(frozen=True, slots=True)
 class PlayedGame:
-    """A game that ended.
+    """A finished game.
 
     Attributes:
         game: Its sample id.
-        seating: For each seat the name of its player.
-        terms: What it came to.
+        seating: For each seat, the name of its player.
+        terms: Its outcome.
     """
 
     game: str
@@ -42,7 +42,7 @@ class Split:
 
     Attributes:
         arrangement: The players in order around the ring, from an arbitrary seat on.
-        plays: How many games it was played in.
+        plays: The number of games in which it was played.
         efficiency: Their mean efficiency.
         deadlock: The share of them that deadlocked.
     """
@@ -55,14 +55,14 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """What one or two players come to at one table.
+    """The results of one or two players at one table.
 
     Attributes:
         players: The two players, or one twice for its table alone.
         plays: Games played, repetitions of a game included.
         efficiency: Mean efficiency over games.
         deadlock: Share of games that deadlocked.
-        meals: For each player the meals of one of its seats in a game.
+        meals: For each player, the mean meals per seat and game.
         splits: The arrangements that were played, the best first.
     """
 
@@ -76,13 +76,13 @@ class PairResult:
 
 @dataclass(frozen=True, slots=True)
 class Mixing:
-    """What mixing two players does, game by game against each of them alone.
+    """The effect of mixing two players, compared game by game with each of them alone.
 
     Attributes:
         players: The two players.
-        loss: Mean efficiency of their two pure tables less that of the mixed one (self-play minus cross-play).
+        loss: Mean efficiency of their two pure tables minus that of the mixed one (self-play minus cross-play).
         deadlocks: Share of deadlocks at the mixed table minus the mean share at the pure ones.
-        meals: For each player the meals of one of its seats at the mixed table minus those at its own (who pays).
+        meals: For each player, the meals per seat at the mixed table minus those at its own (who pays).
     """
 
     players: Pair
@@ -93,12 +93,12 @@ class Mixing:
 
 @dataclass(frozen=True, slots=True)
 class Regret:
-    """How much efficiency a player leaves to the best available response to a partner.
+    """The efficiency that a player loses relative to the best available response to a partner.
 
     Attributes:
         player: The player.
-        partner: Whom it plays with.
-        best: The player that comes to the highest mean with that partner (the partner's own table among them).
+        partner: The partner.
+        best: The player with the highest mean with that partner (the partner's own table included).
         regret: Efficiency with the best response minus that with the player. The response is chosen on one half of the
             games and the difference taken on the other, both ways, so that the choice does not flatter it.
     """
@@ -116,9 +116,9 @@ class Matrix:
     Attributes:
         n: Seats.
         rounds: The horizon T.
-        players: The players, in the order of its rows.
+        players: The players, in the order of rows.
         cells: A cell for every pair that was played, keyed by the pair in the order of `players`.
-        mixings: What mixing does, for every pair of different players.
+        mixings: The effect of mixing, for every pair of different players.
         regrets: For every player and partner with another response to compare.
     """
 
@@ -130,7 +130,7 @@ class Matrix:
     regrets: tuple[Regret, ...]
 
     def cell(self, first: str, second: str) -> PairResult | None:
-        """The cell of two players in either order, or None where they were not played."""
+        """The cell of two players in either order, or None if they were not played."""
         return self.cells.get((first, second)) or self.cells.get((second, first))
 
 
@@ -142,12 +142,12 @@ def cross_play(
     Args:
         players: Their names, each once.
         rules: The rules.
-        games: Games of each cell, at least 1.
-        seed: Names the family of games, as in `-T seed=`; game e is the evaluation's sample e.
-        host: Who plays; scripted players by name where it is not given.
+        games: Games per cell, at least 1.
+        seed: Selects the family of games, as in `-T seed=`; game e is the evaluation's sample e.
+        host: The host that plays the games; by default, scripted players by name.
 
     Raises:
-        ValueError: A name that comes twice, or an unknown player.
+        ValueError: A name is repeated or unknown.
     """
     if len(set(players)) < len(players) or not players:
         raise ValueError(f"players={', '.join(players)!r} is not accepted: name one or more players, each once.")
@@ -169,10 +169,10 @@ def _seated(pair: Pair, rules: Rules, games: int, seed: int) -> Iterable[Seated]
 
 
 def matrix_of(played: Sequence[PlayedGame], players: Sequence[str]) -> Matrix:
-    """The matrix of games that were played, here or in logs.
+    """Builds the matrix from games played here or found in logs.
 
     Args:
-        played: Games of one n and T; those with more than two players, or with others than these, are passed over.
+        played: Games of one n and T; those with more than two players, or with others than these, are ignored.
         players: The players, in the order of rows.
 
     Raises:

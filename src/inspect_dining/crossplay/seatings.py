@@ -1,7 +1,7 @@
-"""Who sits where: the distinct arrangements of several players around the ring, and the games in which each is seated.
+"""Seatings: the distinct arrangements of several players around the ring, and the games in which each is played.
 
-An arrangement counts once however the ring is turned. The games of an evaluation go through all arrangements, each
-turned a different way in turn, so that no player keeps a seat and every split of the seats weighs the same.
+Arrangements that differ only by a rotation count as one. The games of an evaluation go through all arrangements, with
+changing rotations, so that no player keeps a seat and every split of the seats has the same weight.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from inspect_dining.table.record import Record
 from inspect_dining.table.rules import Coin, Rules, episode_seed
 
 MOST_ENUMERATED = 2**16
-"""Up to so many ways to fill the seats all arrangements are listed; above, every game draws one."""
+"""The largest number of ways to fill the seats for which all arrangements are listed; beyond, every game draws one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Seated:
     Attributes:
         rules: The rules of the game.
         game: Its sample id, which keys its ties and its scripted coins; tables of other players play the same game.
-        seating: For each seat the name of its player.
+        seating: For each seat, the name of its player.
     """
 
     rules: Rules
@@ -38,14 +38,14 @@ class Seated:
 
 
 Host = Callable[[Sequence[Seated]], Sequence[Record]]
-"""Plays games and gives their records in the same order."""
+"""Plays games and returns their records in the same order."""
 
 
 def play_scripted(games: Sequence[Seated]) -> list[Record]:
     """Plays games of scripted players, without Inspect.
 
     Raises:
-        ValueError: There is no scripted player of a name.
+        ValueError: There is no scripted player with one of the names.
     """
     return [play(game.rules, game.seating, game.seed) for game in games]
 
@@ -54,14 +54,14 @@ def play_scripted(games: Sequence[Seated]) -> list[Record]:
 def arrangements(n: int, players: int) -> tuple[tuple[int, ...], ...]:
     """All arrangements of players around a ring of n seats in which every player has a seat, each counted once.
 
-    They are the necklaces of n beads in which every colour occurs; of several turns of one ring the least is given.
+    They are the necklaces of n beads in which every colour occurs; each is represented by its least rotation.
 
     Args:
         n: Seats.
-        players: How many players, from 1 to n; `players ** n` should not exceed `MOST_ENUMERATED`.
+        players: The number of players, from 1 to n; `players ** n` should not exceed `MOST_ENUMERATED`.
 
     Returns:
-        For each arrangement the player's number (from 0) in each seat, in lexical order.
+        For each arrangement, the player's number (from 0) in each seat, in lexical order.
     """
     everyone = set(range(players))
     return tuple(
@@ -72,23 +72,23 @@ def arrangements(n: int, players: int) -> tuple[tuple[int, ...], ...]:
 
 
 def seating(n: int, players: int, game: int, seed: int = 0) -> tuple[int, ...]:
-    """Who sits where in one game of several.
+    """The seating of one game in a series.
 
-    Game after game takes the next arrangement, in an order drawn by the seed; once all have had a game, the ring is
-    turned by a seat and they begin again. Where there are too many to list, every game draws its seats by fair coins
-    until everybody has one.
+    Each game takes the next arrangement, in an order drawn by the seed; once all have been used, the ring is
+    turned by one seat and the order repeats. If there are too many to list, every game draws its seats by fair coins
+    until every player has one.
 
     Args:
         n: Seats.
-        players: How many players, from 1 to n.
+        players: The number of players, from 1 to n.
         game: The number of the game, from 0.
-        seed: Names the family of games, as in `-T seed=`.
+        seed: Selects the family of games, as in `-T seed=`.
 
     Returns:
-        For each seat the number of its player, from 0.
+        For each seat, the number of its player, from 0.
 
     Raises:
-        ValueError: There are more players than seats, in a sentence.
+        ValueError: There are more players than seats.
     """
     if not 1 <= players <= n:
         raise ValueError(f"{players} players cannot share a table of {n}: every player takes at least one seat.")

@@ -1,7 +1,7 @@
-"""The Shapley value of a player: its fair share of what a table of all players comes to (Shapley 1953).
+"""The Shapley value of a player: its fair share of the efficiency of a table of all players (Shapley 1953).
 
 A coalition's worth is the mean efficiency of a table at which every seat draws its player from the coalition by a fair
-coin; the empty one is worth nothing. The values of all players add up to the worth of all of them together.
+coin; the empty coalition is worth 0. The values of all players add up to the worth of all of them together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from inspect_dining.statistics import Estimate, estimate
 from inspect_dining.table.rules import Coin, Rules, sample_id
 
 MOST_PLAYERS = 8
-"""For more players than this, 255 coalitions and as many tables a game, no values are computed."""
+"""The maximum number of players: 255 coalitions, and as many tables per game."""
 
 
 def shapley_values(
@@ -28,15 +28,15 @@ def shapley_values(
     Args:
         players: Their names, each once, at most `MOST_PLAYERS`.
         rules: The rules.
-        games: Games of each coalition, at least 1.
-        seed: Names the family of games.
-        host: Who plays.
+        games: Games per coalition, at least 1.
+        seed: Selects the family of games.
+        host: The host that plays the games.
 
     Returns:
-        For each player the mean of its value over games with its interval.
+        For each player, the mean of its value over games, with its interval.
 
     Raises:
-        ValueError: More players than `MOST_PLAYERS`, in a sentence.
+        ValueError: There are more players than `MOST_PLAYERS`.
     """
     if len(players) > MOST_PLAYERS:
         raise ValueError(
@@ -63,7 +63,7 @@ def _drawn(game: str, n: int, coalition: Sequence[int], players: Sequence[str]) 
 
 
 def _value(place: int, count: int, worth: Mapping[tuple[int, ...], float]) -> float:
-    """The mean of what a player adds to those who came before it, over all orders of arrival."""
+    """A player's mean marginal contribution over all orders of arrival."""
     return sum(
         factorial(len(some) - 1)
         * factorial(count - len(some))

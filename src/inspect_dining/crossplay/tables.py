@@ -1,4 +1,4 @@
-"""What a matrix of cross-play looks like in a terminal, and as plain JSON values."""
+"""The tables of a cross-play matrix for a terminal, and the matrix as plain JSON values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -12,18 +12,18 @@ from inspect_dining.crossplay.matrix import Matrix, PairResult
 from inspect_dining.statistics import FEWEST, Estimate
 
 NONE = "-"
-"""Stands where nothing was played."""
+"""Shown if nothing was played."""
 LEGEND = (
     "The game is the unit; intervals are 95%: Wilson's for deadlock, t widened for skew for the rest, none below "
     f"{FEWEST} games, where it would not hold. Loss is self-play minus cross-play; deadlocks and meals are the "
     "mixed table's minus the pure tables', all game by game. For the regret the best response is chosen on one half of "
     "the games and compared on the other, both ways."
 )
-"""What the numbers are, in a few sentences."""
+"""An explanation of the numbers, in a few sentences."""
 
 
 def short(found: Estimate | None, places: int = 2) -> str:
-    """A mean with how far its interval reaches: `0.72 ±0.02`."""
+    """A mean with the half-width of its interval: `0.72 ±0.02`."""
     if found is None or found.mean is None:
         return NONE
     mean = f"{found.mean:.{places}f}"
@@ -34,14 +34,14 @@ def short(found: Estimate | None, places: int = 2) -> str:
 
 
 def entry(cell: PairResult | None) -> str:
-    """A cell as the matrix shows it: mean efficiency / share of deadlocks, such as `0.53/0.11`."""
+    """A cell as shown in the matrix: mean efficiency / share of deadlocks, such as `0.53/0.11`."""
     if cell is None or cell.efficiency.mean is None or cell.deadlock.mean is None:
         return NONE
     return f"{cell.efficiency.mean:.2f}/{cell.deadlock.mean:.2f}"
 
 
 def matrix_tables(matrix: Matrix, shapley: Mapping[str, Estimate] | None = None) -> RenderableType:
-    """All tables of a matrix, from 80 columns on where there are up to six players.
+    """All tables of a matrix; 80 columns suffice for up to six players.
 
     Args:
         matrix: The matrix.

@@ -1,4 +1,4 @@
-"""DPBench's game, played by the dinner: the same lanes, rounds and cards as every other game at this table."""
+"""DPBench's game for the dinner, with the same lanes, rounds and cards as other games."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,14 +22,14 @@ from inspect_dining.table.rules import Split, episode_seed
 
 @solver
 def dpbench_dinner(philosopher: str | None = None, split: Split = "test") -> Solver:
-    """Seats one philosopher at every place and plays DPBench's game to its end.
+    """Seats a philosopher at every place and plays DPBench's game to its end.
 
     The sample's metadata holds `dpbench`, the options of its rules (see `DPBenchRules.options`); its id keys the game's
-    chance. A philosopher remembers nothing but what the rules show it again.
+    chance. A philosopher's only memory is what the rules show it again.
 
     Args:
-        philosopher: `package.module:name` of a philosopher of one's own (see `philosophers.graph`).
-        split: Which family of games a sample id names.
+        philosopher: `package.module:name` of your own philosopher (see `philosophers.graph`).
+        split: The family of games that sample ids refer to.
 
     Raises:
         BadInput: An argument is not accepted.
@@ -45,13 +45,13 @@ def dpbench_dinner(philosopher: str | None = None, split: Split = "test") -> Sol
 
 
 class DPBenchGame:
-    """DPBench's game as the dinner sees it."""
+    """DPBench's game as seen by the dinner."""
 
     key = DPBENCH_RECORD
     tools: tuple[ToolInfo, ...] = ()
 
     def __init__(self, rules: DPBenchRules, seed: int) -> None:
-        """Lays an empty table."""
+        """Sets an empty table."""
         self.game = Game(rules, seed)
         self.n = rules.n
         self._before = self.game.table
@@ -73,24 +73,24 @@ class DPBenchGame:
         return self.game.to_move
 
     def system(self, seat: int) -> str:
-        """What a philosopher is told of the game."""
+        """The system prompt of a philosopher."""
         return system_prompt(self.game.rules, seat)
 
     def view(self, seat: int) -> View:
-        """What a philosopher sees now."""
+        """A philosopher's current view."""
         return self.game.view(seat)
 
     def observation(self, view: View, recalled: Sequence[View]) -> str:
-        """What a philosopher reads; its memory is in the view."""
+        """A philosopher's observation; its memory is in the view."""
         return observation(self.game.rules, view)
 
     def read(self, reply: reading.Reply) -> Reply:
-        """What a reply is understood to mean now."""
+        """The reading of a reply now."""
         stop = reply.stop
         return self.game.read(reply.text, cut=stop is reading.Stop.LENGTH, refused=stop is reading.Stop.REFUSED)
 
     def move(self, replies: Sequence[Reply]) -> bool:
-        """Takes the replies of those to move; says whether the round closed."""
+        """Takes the replies of those to move; returns whether the round closed."""
         game, moving, discussion = self.game, self.game.to_move, self.game.discussion
         if not discussion and moving[0] == game.order_of_pass[0]:
             self._before = game.table
@@ -105,11 +105,11 @@ class DPBenchGame:
         return closed
 
     def fail(self, seat: int) -> bool:
-        """DPBench knows no faults."""
+        """DPBench has no faults."""
         return False
 
     def told(self, seat: int) -> Told | None:
-        """What came of a reply: a line for the lane. A philosopher itself is told nothing, as in dpbench."""
+        """The outcome of a reply, as a line for the lane. The philosopher itself is not told, as in dpbench."""
         return Told("", self._heard[seat])
 
     def heading(self) -> str:
@@ -122,7 +122,7 @@ class DPBenchGame:
         return f"round {number}: {', '.join(ate)} ate" if ate else f"round {number}: nobody ate"
 
     def card(self, said: Mapping[int, str]) -> str:
-        """The round that has just closed; messages are in it as the game passed them on."""
+        """The round that has just closed; messages are included as delivered."""
         game = self.game
         return round_card(game.rules, len(game.rounds), game.rounds[-1], self._before, game.table)
 

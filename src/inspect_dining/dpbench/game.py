@@ -1,4 +1,4 @@
-"""A DPBench game without input or output: it says who is to speak or act and what they see, and takes their replies.
+"""A DPBench game without input or output: it gives whose reply is wanted and their views, and takes the replies.
 
     game = Game(rules, seed)
     while not game.over:
@@ -7,7 +7,7 @@
     record = game.record()
 
 In simultaneous order one round is one timestep: the rounds of messages, if any, then everyone's action. In sequential
-order one round is a pass over the table, one action and one timestep after the other.
+order one round is a pass over the table, one action and timestep at a time.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from inspect_dining.table.record import cut
 from inspect_dining.table.rules import Coin, check_seed
 
 Player = Callable[[View], str]
-"""A player: takes a `View` and gives the text of a reply."""
+"""A player: takes a `View` and returns the text of a reply."""
 
 
 class Game:
@@ -31,17 +31,17 @@ class Game:
     Attributes:
         rules: The rules of the game.
         seed: The episode's seed, which keys ties, who begins a pass, and back-offs.
-        table: The table as those to move see it.
+        table: The table seen by those to move.
         to_move: Those whose reply is wanted now; none once over.
-        discussion: Which round of messages alone is under way, counted from 1; 0 when actions are wanted.
+        discussion: The current round of messages only, counted from 1; 0 when actions are wanted.
         ended: How the game ended (`deadlock` or `horizon`), or None while it goes on.
-        deadlocks: How many deadlocks there were; more than one only where a deadlock does not end the game.
+        deadlocks: The number of deadlocks; above one only if a deadlock does not end the game.
         order_of_pass: The order in which all act in this round, in sequential order.
         rounds: The whole rounds played.
     """
 
     def __init__(self, rules: DPBenchRules, seed: int) -> None:
-        """Lays an empty table.
+        """Sets an empty table.
 
         Raises:
             ValueError: The seed is not a whole number from 0 to 2**64 - 1.
@@ -75,7 +75,7 @@ class Game:
         return len(self.rounds) + 1
 
     def view(self, seat: int) -> View:
-        """What a philosopher sees now."""
+        """A philosopher's current view."""
         rules, table, n = self.rules, self.table, self.rules.n
         heard = self._shown if self._stale else self._said
         beyond = (seat + 1) % n
@@ -102,7 +102,7 @@ class Game:
         return self.rules.exact and self.rules.discussions > 0 and self.discussion == 0
 
     def read(self, text: str, *, cut: bool = False, refused: bool = False) -> Reply:
-        """What a reply is understood to mean now: by the corrected reading or by that of dpbench 0.2.1.
+        """Reads a reply by the corrected reading or by that of dpbench 0.2.1.
 
         Args:
             text: The reply's text.
@@ -124,7 +124,7 @@ class Game:
             Whether this move closed a round.
 
         Raises:
-            ValueError: The game is over, or the number of replies is not that of those to move.
+            ValueError: The game is over, or there is not exactly one reply per philosopher to move.
         """
         if len(replies) != len(self.to_move) or self.ended is not None:
             raise ValueError(f"{len(replies)} replies came where {len(self.to_move)} philosophers are to move.")
@@ -148,7 +148,7 @@ class Game:
         return True
 
     def record(self, unfinished: str = "unfinished") -> Record:
-        """The account of the game up to the last whole round.
+        """The record of the game up to the last whole round.
 
         Args:
             unfinished: Why a game that is not over stopped; its record is then `cut: <unfinished>`.
@@ -162,7 +162,7 @@ class Game:
         self.discussion = self.discussion + 1 if self.discussion < self.rules.discussions else 0
 
     def _hear(self, said: dict[int, str | None]) -> None:
-        """Puts up what was said with actions; in dpbench 0.2.1 silence leaves an old message standing."""
+        """Publishes the messages sent with actions; in dpbench 0.2.1 silence leaves an old message in place."""
         for seat, message in said.items():
             if message is not None or not self.rules.exact:
                 self._said[seat] = message
@@ -216,15 +216,15 @@ class Game:
 
 
 def play(rules: DPBenchRules, players: Player | Sequence[Player], seed: int = 0) -> Record:
-    """Plays one game without any model.
+    """Plays one game without a model.
 
     Args:
         rules: The rules of the game.
-        players: One player for all seats, or one for each; each gives the text of its reply.
+        players: One player for all seats, or one per seat; each returns the text of its reply.
         seed: The episode's seed.
 
     Raises:
-        ValueError: The wrong number of players, or a seed that is no episode seed.
+        ValueError: The number of players is wrong, or the seed is not an episode seed.
     """
     each = [players] * rules.n if callable(players) else list(players)
     if len(each) != rules.n:
@@ -239,25 +239,25 @@ def replay(record: Record) -> "Replay":
     """Plays a record again.
 
     Raises:
-        ValueError: The record does not replay to the states that it claims, in a sentence.
+        ValueError: The record does not replay to the states that it claims.
     """
     return Replay(record)
 
 
 class Replay:
-    """A record played again.
+    """A replayed record.
 
     Attributes:
         record: The record.
         tables: The table before the first round and after every one.
-        deadlocks: How many deadlocks there were.
+        deadlocks: The number of deadlocks.
     """
 
     def __init__(self, record: Record) -> None:
-        """Plays it.
+        """Replays the record.
 
         Raises:
-            ValueError: The record does not replay to the states that it claims, in a sentence.
+            ValueError: The record does not replay to the states that it claims.
         """
         self.record = record
         game = Game(record.rules, record.seed)

@@ -1,4 +1,4 @@
-"""What a DPBench episode came to: dpbench's six metrics, by its own definitions or as corrected.
+"""The outcome of a DPBench episode: dpbench's six metrics, by its own definitions or as corrected.
 
 | here | in dpbench | of an episode |
 | --- | --- | --- |
@@ -24,17 +24,17 @@ from inspect_dining.table.moves import LOST, Kind
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one finished episode came to.
+    """The outcome of one finished episode.
 
     Attributes:
         n: Philosophers.
         timesteps: Timesteps played.
-        deadlock: Whether a deadlock ended it, as it is reported (see `outcome`).
-        meals: For each philosopher its meals.
-        zero_fairness: The fairness where nobody ate.
+        deadlock: Whether a deadlock ended it, as reported (see `outcome`).
+        meals: The meals of each philosopher.
+        zero_fairness: The fairness if nobody ate.
         stated: Messages that state an action.
-        kept: Those of them whose sender took that action in the same reply.
-        deadlocks: Deadlocks, also those that did not end the game.
+        kept: The number of them whose sender took that action in the same reply.
+        deadlocks: Deadlocks, including those that did not end the game.
     """
 
     n: int
@@ -68,7 +68,7 @@ class Outcome:
 
     @property
     def consistency(self) -> float | None:
-        """Percentage of messages stating an action whose sender took it; None where no message states one."""
+        """Percentage of messages stating an action whose sender took it; None if no message states one."""
         return 100 * self.kept / self.stated if self.stated else None
 
 
@@ -76,8 +76,8 @@ def gini_fairness(meals: Sequence[int], of_nothing: float) -> float:
     """1 - G n / (n - 1) with G = 2 sum(i m_i) / (n sum(m)) - (n + 1) / n over the meals in ascending order, 0 to 1.
 
     Args:
-        meals: For each of at least two philosophers its meals.
-        of_nothing: The value where nobody ate, which the formula leaves open: 1 in dpbench 0.2.1.
+        meals: The meals of each of at least two philosophers.
+        of_nothing: The value if nobody ate, which the formula leaves open: 1 in dpbench 0.2.1.
     """
     n, eaten = len(meals), sum(meals)
     if not eaten:
@@ -101,15 +101,15 @@ def stated_action(message: str) -> Action | None:
 
 
 def consistency_counts(decisions: Iterable[tuple[Action, str | None]]) -> tuple[int, int]:
-    """How many messages state an action, and how many of these came with that action."""
+    """The number of messages that state an action, and the number of these sent with that action."""
     stated = [(action, said) for action, message in decisions if message and (said := stated_action(message))]
     return len(stated), sum(action is said for action, said in stated)
 
 
 def outcome(record: Record) -> Outcome:
-    """What a finished game came to.
+    """The outcome of a finished game.
 
-    With `compat="0.2.1"` as dpbench 0.2.1 would report it: no deadlock ever in sequential order, fairness 1 where
+    With `compat="0.2.1"` as dpbench 0.2.1 would report it: no deadlock ever in sequential order, fairness 1 if
     nobody ate, and in sequential order the decisions of a pass counted again at every later action.
 
     Raises:
@@ -134,7 +134,7 @@ def outcome(record: Record) -> Outcome:
 
 
 def _recounted(passes: list[list[tuple[Action, str | None]]]) -> list[tuple[Action, str | None]]:
-    """The decisions as dpbench 0.2.1 collects them in sequential order: all latest ones, after every single action."""
+    """The decisions as collected by dpbench 0.2.1 in sequential order: all latest ones, after every single action."""
     if not passes:
         return []
     latest = list(passes[0])
@@ -147,7 +147,7 @@ def _recounted(passes: list[list[tuple[Action, str | None]]]) -> list[tuple[Acti
 
 
 def lost_turns(record: Record) -> dict[Kind, int]:
-    """How many turns did not act, by kind; the reading of dpbench 0.2.1 takes every reply for an action."""
+    """The number of lost turns by kind; the reading of dpbench 0.2.1 treats every reply as an action."""
     kinds = [CODES[code][0] for one in record.rounds for code in one.codes]
     return {kind: kinds.count(kind) for kind in LOST}
 

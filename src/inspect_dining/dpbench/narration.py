@@ -1,4 +1,4 @@
-"""A DPBench game as Markdown that a person reads in a log."""
+"""A DPBench game as Markdown for a log."""
 
 from inspect_dining.dpbench.game import replay
 from inspect_dining.dpbench.metrics import lost_turns
@@ -10,7 +10,7 @@ from inspect_dining.table.moves import Kind
 
 
 def held(table: Table, seat: int) -> str:
-    """Which forks a philosopher counts as held, left and right: `● ○` is the left one only."""
+    """The forks that a philosopher counts as held, left and right: `● ○` is the left one only."""
     return f"{'●' if table.left[seat] else '○'} {'●' if table.right[seat] else '○'}"
 
 
@@ -20,7 +20,7 @@ def did(reply: Reply) -> str:
 
 
 def quoted(message: str | None) -> str:
-    """A message within a table of Markdown: shown as it was written, never as markup."""
+    """A message within a Markdown table, shown literally and never as markup."""
     if message is None:
         return "-"
     shown = "".join(f"&#{ord(c)};" if c in "\\`*_{}[]()<>#+!|~&$" else c for c in " ".join(message.split()))

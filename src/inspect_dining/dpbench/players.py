@@ -1,7 +1,7 @@
-"""Scripted players for DPBench's game, by the names that they have in ours.
+"""Scripted players for DPBench's game, with the same names as in our game.
 
-Each answers with text, as a model does: what it does and, where messages are exchanged, the announcement of exactly
-that. They need no key, no network and no GPU.
+Each answers with text, as a model does: its action and, if messages are exchanged, an announcement of exactly
+that action. They need no key, no network and no GPU.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _SAYS = {
 
 
 def _in_order(view: View, left_first: bool) -> Action:
-    """Takes one fork first and then the other, waits for what is taken, and waits while it eats."""
+    """Takes one fork first and then the other, waits for taken forks, and waits while it eats."""
     first, second = (Action.GRAB_LEFT, Action.GRAB_RIGHT) if left_first else (Action.GRAB_RIGHT, Action.GRAB_LEFT)
     held = view.holds_left if left_first else view.holds_right
     there = (view.left_available, view.right_available)
@@ -35,7 +35,7 @@ def _in_order(view: View, left_first: bool) -> Action:
 
 
 def _backoff(view: View, coin: Coin) -> Action:
-    """Left first; half the time lets go where the right fork is taken."""
+    """Left first; half the time lets go if the right fork is taken."""
     stuck = view.holds_left and not view.right_available
     return Action.RELEASE if stuck and coin.random() < 0.5 else _in_order(view, left_first=True)
 
@@ -54,15 +54,15 @@ PLAYERS: dict[str, Decide] = {
 
 
 def answer(name: str, view: View, coin: Coin) -> str:
-    """The text with which a scripted player answers.
+    """The reply of a scripted player.
 
     Args:
         name: The player.
-        view: What its philosopher sees.
-        coin: Its chance, which is the same in the rounds of messages before an action and for the action itself.
+        view: Its philosopher's view.
+        coin: Its coin, which is the same in the rounds of messages before an action and for the action itself.
 
     Raises:
-        ValueError: No player of this game has that name, in a sentence.
+        ValueError: No player of this game has that name.
     """
     if name not in PLAYERS:
         near = get_close_matches(name, PLAYERS, n=1)
@@ -78,7 +78,7 @@ def answer(name: str, view: View, coin: Coin) -> str:
 
 
 def player(name: str, seed: int = 0) -> Callable[[View], str]:
-    """A scripted player for `game.play`; its coins follow the order in which it is asked."""
+    """A scripted player for `game.play`; its coins follow the order of its calls."""
     asked: dict[int, int] = {}
 
     def decide(view: View) -> str:

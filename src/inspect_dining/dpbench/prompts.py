@@ -1,4 +1,4 @@
-"""What a philosopher of DPBench is told, in our own sentences: the rules, the strategy asked for, the form of a reply.
+"""The prompts of DPBench in our own words: the rules, the chosen strategy, and the form of a reply.
 
 The information is that of dpbench's prompts. A reply is text: no tool is offered.
 """
@@ -52,7 +52,7 @@ _ACTION_LINE = "ACTION: <GRAB_LEFT, GRAB_RIGHT, RELEASE or WAIT>"
 
 @lru_cache(maxsize=256)
 def system_prompt(rules: DPBenchRules, seat: int) -> str:
-    """What one philosopher is told of the game, the same before every turn."""
+    """The system prompt of one philosopher, the same before every turn."""
     goals = _GOALS if rules.prompt not in ("minimal", "resource_ordering") else ""
     talk = _TALK if rules.communication else ""
     opening = _RULES.format(seat=seat, last=rules.n - 1)
@@ -60,7 +60,7 @@ def system_prompt(rules: DPBenchRules, seat: int) -> str:
 
 
 def observation(rules: DPBenchRules, view: View) -> str:
-    """What a philosopher reads before it speaks or acts: what it sees, and the form of the reply that is wanted."""
+    """A philosopher's observation before it speaks or acts: its view, and the form of the requested reply."""
     lines = [f"THINKING: <{_THINKING.get(rules.prompt, 'your reasoning, in brief')}>"]
     if rules.communication:
         lines.append(_MESSAGE_LINE)
@@ -71,6 +71,6 @@ def observation(rules: DPBenchRules, view: View) -> str:
 
 @lru_cache(maxsize=256)
 def prompt_hash(rules: DPBenchRules) -> str:
-    """8 hex digits that name the prompt, so that runs with unlike prompts are told apart."""
+    """8 hex digits that name the prompt, so that runs with different prompts can be distinguished."""
     shown = View(0, rules.n, False, 0, True, True, False, False, talking=rules.communication)
     return sha256(f"{system_prompt(rules, 0)}{observation(rules, shown)}".encode()).hexdigest()[:8]

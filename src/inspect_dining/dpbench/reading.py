@@ -1,12 +1,12 @@
-"""Reading a philosopher's text: which of the four actions it names, and what it says to its neighbours.
+"""Reading a philosopher's text: the action that it names, and its message to the neighbours.
 
-`read` is the corrected reading, with nothing guessed. The labels THINKING, MESSAGE and ACTION open a section: at
-the start of a line in any case, with or without Markdown around them; within a line in capitals. What the model marks
-as reasoning (`<think>`) is dropped first.
+`read` is the corrected reading, without guessing. The labels THINKING, MESSAGE and ACTION open a section: at
+the start of a line in any case, with or without Markdown around them; within a line in capitals. Text that the model
+marks as reasoning (`<think>`) is dropped first.
 
 1. The last ACTION section decides. Its first words must be one of the four actions, in any case, joined by an
-   underscore, a hyphen, a blank or nothing, and no other action may be named in its line.
-2. A reply without such a label acts only if an action is all that it says.
+   underscore, a hyphen, a space or nothing, and no other action may be named in its line.
+2. A reply without such a label acts only if it consists of nothing but an action.
 3. Everything else is a lost turn, which does nothing, like `wait`, but is counted by kind.
 
 `read_exact` is dpbench 0.2.1's: the first match of ACTION: anywhere, else the whole text, is searched for the names as
@@ -21,19 +21,19 @@ from inspect_dining.philosophers.reasoning import spoken
 from inspect_dining.table.moves import LOST, Kind
 
 MESSAGE_LENGTH = 200
-"""The most characters of a message."""
+"""The maximum characters of a message."""
 REPLY_LENGTH = 10_000
-"""The most characters of a reply that dpbench 0.2.1 looks at."""
+"""The maximum characters of a reply that dpbench 0.2.1 reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one reply was understood to mean.
+    """The reading of one reply.
 
     Attributes:
         kind: `action`, or the kind of lost turn: `no_call` (no action is named), `unknown` (the label names none of
             the four), `malformed` (it names several), `empty`, `truncated`, `refused`.
-        action: What is done; `wait` for a lost turn.
+        action: The action; `wait` for a lost turn.
         message: The message to both neighbours, or None.
     """
 
@@ -68,10 +68,10 @@ _SILENCE = ("none", "n/a", "-", "")
 
 
 def read(text: str, *, cut: bool = False, refused: bool = False) -> Reply:
-    """What a reply is understood to mean in the corrected game.
+    """Reads a reply in the corrected game.
 
     Args:
-        text: The reply's text; reasoning that the provider told apart is not in it.
+        text: The reply's text; without reasoning that the provider separated.
         cut: Whether the token limit cut it.
         refused: Whether the provider refused to answer.
     """
@@ -94,13 +94,13 @@ def read(text: str, *, cut: bool = False, refused: bool = False) -> Reply:
 
 
 def message_of(body: str) -> str | None:
-    """The message in a section: one line of at most 200 characters; None for what says that there is none."""
+    """The message in a section: one line of at most 200 characters; None if it states that there is none."""
     text = " ".join(body.split()).strip("*_` ").removeprefix('"').removesuffix('"')
     return None if text.casefold().strip(" .[]()") in _SILENCE else text[:MESSAGE_LENGTH].strip() or None
 
 
 def read_discussion(text: str, *, refused: bool = False) -> str | None:
-    """The message of a reply in a round of messages alone: its last MESSAGE section, or None."""
+    """The message of a reply in a round of messages only: its last MESSAGE section, or None."""
     bodies = [] if refused else [body for label, body in _sections(spoken(text)) if label == "message"]
     return message_of(bodies[-1]) if bodies else None
 
@@ -135,7 +135,7 @@ _EXACT_MESSAGE = re.compile(r"message:\s*(?P<said>[^\n]+?)(?:(?=\n|action:)|$)",
 
 
 def read_exact(text: str) -> Action:
-    """The action that dpbench 0.2.1 takes a reply for."""
+    """The action that dpbench 0.2.1 reads in a reply."""
     upper = text[:REPLY_LENGTH].upper()
     labelled = _EXACT_ACTION.search(upper)
     where = labelled["word"] if labelled else upper

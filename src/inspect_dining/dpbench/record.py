@@ -1,7 +1,7 @@
-"""The record of a DPBench game: its inputs alone, from which metrics and replay derive.
+"""The record of a DPBench game: only its inputs, from which metrics and replay derive.
 
-As in `table.record`: rules, seed, how the game ended; for each round a code for every philosopher, what was said, and a
-hash of the table after it. Messages are inputs, since what a philosopher sees follows from them; each has at most 200
+As in `table.record`: rules, seed, how the game ended; for each round, a code for every philosopher, the messages, and a
+hash of the table after it. Messages are inputs, since philosophers' views depend on them; each has at most 200
 characters.
 """
 
@@ -32,8 +32,8 @@ class Round:
     """One round: a simultaneous timestep, or a pass over the table.
 
     Attributes:
-        codes: For each philosopher the code of its reading (see `reading.CODES`).
-        said: With communication what each said in each round of messages, and last with its action; else nothing.
+        codes: For each philosopher, the code of its reading (see `reading.CODES`).
+        said: With communication, each one's messages in each round of messages and, last, with its action; else empty.
         hash: The hash of the table after the round.
     """
 
@@ -72,7 +72,7 @@ class Record:
 
     @property
     def timesteps(self) -> int:
-        """Timesteps played: rounds, or in sequential order single actions."""
+        """Timesteps played: rounds, or single actions in sequential order."""
         return len(self.rounds) * (1 if self.rules.simultaneous else self.rules.n)
 
     def to_dict(self) -> dict[str, object]:
@@ -95,10 +95,10 @@ class Record:
 
     @staticmethod
     def from_dict(data: object) -> "Record":
-        """Reads what `to_dict` gave, and checks its form; `game.replay` checks its truth.
+        """Reads the output of `to_dict` and checks its form; `game.replay` checks its content.
 
         Raises:
-            ValueError: The data is no record, or of a newer version, in a sentence.
+            ValueError: The data is not a record, or has a newer version.
         """
         if not isinstance(data, Mapping):
             raise ValueError(f"This is no record of a DPBench game: {str(data)[:80]!r}.")
@@ -133,7 +133,7 @@ def _rules(data: object) -> DPBenchRules:
 
 
 def _round(number: int, rules: DPBenchRules, codes: object, said: object, hashed: object) -> Round:
-    """One round, its form checked."""
+    """One round, after a check of its form."""
     if not isinstance(codes, str) or len(codes) != rules.n or not all(code in CODES for code in codes):
         raise ValueError(f"Round {number} reads {codes!r}; one known code for each of {rules.n} seats was expected.")
     if not isinstance(hashed, str):

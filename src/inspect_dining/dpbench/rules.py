@@ -28,17 +28,18 @@ class DPBenchRules:
             single action is one, and the end is tested after each pass over the table.
         order: `simultaneous` or `sequential`.
         communication: Whether a reply may carry a message to both neighbours.
-        communication_rounds: With R above 1, R - 1 rounds of messages alone come before each action; simultaneous only.
+        communication_rounds: If R is above 1, R - 1 rounds of messages precede each action; simultaneous only.
         memory: How many of the latest states of the whole table a philosopher is shown.
         terminal: Whether a deadlock ends the game; if not, all forks are put back and play goes on.
-        backoff_threshold: After how many consecutive steps with exactly one fork a philosopher may be made to let it
-            go; 0 for never.
-        backoff_probability: The chance of that at each such step.
+        backoff_threshold: The number of consecutive steps holding exactly one fork after which a philosopher may be
+            made to release it; 0 for never.
+        backoff_probability: The probability of that release at each such step.
         prompt: The prompt strategy.
-        compat: `0.2.1` plays bug for bug like dpbench 0.2.1; `corrected` mends the defects that docs/dpbench.md lists.
+        compat: `0.2.1` plays bug for bug like dpbench 0.2.1; `corrected` corrects the defects listed in
+            docs/dpbench.md.
 
     Raises:
-        ValueError: A value that is not accepted, in a sentence.
+        ValueError: A value is not accepted.
     """
 
     n: int
@@ -72,12 +73,12 @@ class DPBenchRules:
         if self.communication_rounds > 1 and not self.exact and not (self.communication and self.simultaneous):
             raise ValueError(
                 f"communication_rounds={self.communication_rounds} needs communication and simultaneous order; dpbench "
-                "0.2.1 ignores it elsewhere. Leave it out, or ask for compat=0.2.1."
+                "0.2.1 ignores it otherwise. Leave it out, or use compat=0.2.1."
             )
 
     @property
     def exact(self) -> bool:
-        """Whether the game is played bug for bug."""
+        """Whether the game reproduces dpbench 0.2.1 bug for bug."""
         return self.compat == "0.2.1"
 
     @property
@@ -87,17 +88,17 @@ class DPBenchRules:
 
     @property
     def discussions(self) -> int:
-        """How many rounds of messages alone come before each action."""
+        """The number of rounds of messages before each action."""
         return self.communication_rounds - 1 if self.communication and self.simultaneous else 0
 
     @property
     def calls(self) -> int:
-        """The most model calls of one game."""
+        """The maximum model calls of one game."""
         return self.n * self.most_rounds * (self.discussions + 1)
 
     @property
     def most_rounds(self) -> int:
-        """The most rounds (steps of all philosophers, or passes over the table) that a game lasts."""
+        """The maximum rounds of a game (steps of all philosophers, or passes over the table)."""
         return self.timesteps if self.simultaneous else -(-self.timesteps // self.n)
 
     def options(self) -> dict[str, str | int | float]:
@@ -110,7 +111,7 @@ class DPBenchRules:
 
 
 def _shown(value: object) -> str:
-    """A value as it is shown in a message."""
+    """A value as shown in a message."""
     try:
         return repr(value)[:80]
     except ValueError:  # Python writes no number of more than 4,300 digits
@@ -122,7 +123,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "prompt": get_args(Prompt),
     "compat": get_args(Compat),
 }
-"""The accepted words of each rule that is a word."""
+"""The accepted values of each rule with named values."""
 
 _BASE = DPBenchRules(5)
 
@@ -164,8 +165,8 @@ EIGHT = {
     for n in (5, 3)
     for code, talk in (("nc", "nocomm"), ("c", "comm"))
 }
-"""The short codes of the eight, such as `sim5nc`, and what each stands for."""
+"""The short codes of the eight, such as `sim5nc`, and their meaning."""
 TEMPERATURES = {"temp_0.3": 0.3, "temp_1.0": 1.0, "temp_1.5": 1.5}
-"""The conditions that set a temperature of their own."""
+"""The conditions with their own temperature."""
 TEMPERATURE = 0.7
 """The temperature of all other conditions."""

@@ -1,7 +1,7 @@
-"""The Inspect scorers of DPBench's game: its six metrics, and ours beside them, all read from the record.
+"""The Inspect scorers of DPBench's game: its six metrics and ours, all computed from the record.
 
 A cut game, or one without a record, is unscored. An episode to which a metric does not apply (no deadlock, no message)
-is unscored under it and counted as such; it is no 0 and no 1.
+is unscored under it and counted as such; it is neither 0 nor 1.
 """
 
 from collections import defaultdict
@@ -19,12 +19,12 @@ from inspect_dining.statistics import estimate
 from inspect_dining.table.optimum.ring import best_meals
 
 DECIMALS = 4
-"""Scores are rounded for the reader of a log; the record gives them exactly."""
+"""Decimals of the scores in a log; the record gives them exactly."""
 Value = Callable[[Record, Outcome], float | None]
 
 
 def _scorer(value: Value, formula: Callable[[Record, Outcome], str], *, tells: bool = False) -> Scorer:
-    """A scorer of one number, explained in a sentence; with `tells` the account of the game stands below it."""
+    """A scorer of one number, explained in a sentence; with `tells`, the account of the game follows it."""
 
     async def score(state: TaskState, target: Target) -> Score:
         data = state.store.get(DPBENCH_RECORD)
@@ -51,20 +51,20 @@ def _scorer(value: Value, formula: Callable[[Record, Outcome], str], *, tells: b
 
 
 def _digest(record: Record) -> str:
-    """16 hex digits of what happened, the seed left out."""
+    """16 hex digits of what happened, without the seed."""
     return sha256(str(record.rounds).encode()).hexdigest()[:16]
 
 
 @metric(name="per_condition", scores="unreduced")
 def per_condition(share: bool = False, least: float = -inf, most: float = inf) -> Metric:
-    """For each condition: the mean, its 95% interval over games, episodes, and how many records are distinct.
+    """For each condition: the mean, its 95% interval over games, the number of episodes, and of distinct records.
 
-    The interval is left out where none would hold (see `statistics.estimate`). The epochs of a game count as one.
+    The interval is left out where it would not be valid (see `statistics.estimate`). The epochs of a game count as one.
 
     Args:
-        share: The score is 0 or 1, so that the interval is Wilson's where no game is repeated.
-        least: The least that the score can be; no interval goes below it.
-        most: The most that it can be.
+        share: The score is 0 or 1, so that the interval is Wilson's if no game is repeated.
+        least: The least possible score; no interval goes below it.
+        most: The largest possible score.
 
     Returns:
         A metric with the keys `sim5nc`, `sim5nc_low`, `sim5nc_high`, `sim5nc_episodes` and `sim5nc_distinct`.
@@ -91,7 +91,7 @@ def per_condition(share: bool = False, least: float = -inf, most: float = inf) -
 
 
 def _by_condition(scores: list[SampleScore]) -> list[tuple[str, list[SampleScore]]]:
-    """The episodes of each condition; a dot in its name would part the name of a metric."""
+    """The episodes of each condition; a dot in its name would split the name of a metric."""
     groups: defaultdict[str, list[SampleScore]] = defaultdict(list)
     for score in scores:
         groups[str((score.score.metadata or {})["condition"]).replace(".", "_")].append(score)
@@ -100,7 +100,7 @@ def _by_condition(scores: list[SampleScore]) -> list[tuple[str, list[SampleScore
 
 @metric(name="pooled_messages", scores="unreduced")
 def pooled_messages() -> Metric:
-    """For each condition the consistency over the messages of all episodes, as dpbench computes it, and their number.
+    """For each condition, the consistency over the messages of all episodes, as dpbench computes it, and their number.
 
     Returns:
         A metric with the keys `sim5c_pooled` (percent) and `sim5c_messages`.
@@ -135,7 +135,7 @@ def meals_per_timestep() -> Scorer:
 
 @scorer(metrics=[per_condition(least=0, most=1)])
 def gini_fairness() -> Scorer:
-    """DPBench's fairness: 1 - G n / (n - 1); of nothing eaten 0, or 1 as in dpbench 0.2.1."""
+    """DPBench's fairness: 1 - G n / (n - 1); if nobody ate, 0, or 1 as in dpbench 0.2.1."""
     return _scorer(lambda r, o: o.fairness, lambda r, o: f"1 minus the scaled Gini coefficient = {o.fairness:.4f}.")
 
 
@@ -165,10 +165,10 @@ def message_action_consistency() -> Scorer:
 
 @scorer(metrics=[per_condition(least=0, most=1)])
 def optimum_share() -> Scorer:
-    """Meals as a share of the most that any play of the corrected simultaneous game eats; else it does not apply.
+    """Meals as a share of the most that any play of the corrected simultaneous game eats; unscored for other rules.
 
-    There a meal counts one step earlier than in the dining philosophers and costs the same three steps of both forks,
-    so that the most meals in T timesteps are those of that game in T + 1 rounds.
+    In that game a meal counts one step earlier than in the dining philosophers and costs the same three steps of both
+    forks, so the most meals in T timesteps are those of that game in T + 1 rounds.
     """
     return _scorer(_optimum_share, _optimum_words)
 
@@ -202,13 +202,13 @@ def meals_per_turn() -> Scorer:
 
 @scorer(metrics=[per_condition(least=0, most=1)])
 def jain_of_meals() -> Scorer:
-    """Jain's index of the meals; 0 where nobody ate."""
+    """Jain's index of the meals; 0 if nobody ate."""
     return _scorer(lambda r, o: terms_of(r, o).jain, lambda r, o: f"Jain's index of meals = {terms_of(r, o).jain:.4f}.")
 
 
 @scorer(metrics=[per_condition(least=0, most=1)])
 def lost_replies() -> Scorer:
-    """Share of turns whose reply named no action; the reading of dpbench 0.2.1 takes every reply for an action."""
+    """Share of turns whose reply named no action; the reading of dpbench 0.2.1 treats every reply as an action."""
     return _scorer(_lost_share, lambda r, o: f"{_lost_words(r)} = {_lost_share(r, o):.4f}.")
 
 

@@ -1,8 +1,8 @@
 """The table of DPBench: who holds which fork, and how the four actions change it. All functions are pure.
 
-A philosopher who holds both forks after a step is eating at once, and that is the meal; at its next update both forks
-return, whatever it chose. In dpbench 0.2.1 a philosopher's own idea of what it holds can differ from the forks for one
-step (docs/dpbench.md, "phantom fork"), so a table keeps both.
+A philosopher who holds both forks after a step eats immediately, which is the meal; at its next update both forks
+return, whatever it chose. In dpbench 0.2.1 the forks that a philosopher believes it holds can differ from the actual
+ones for one step (docs/dpbench.md, "phantom fork"), so a table keeps both.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ from enum import StrEnum
 from hashlib import blake2b
 
 FREE = -1
-"""Stands for the holder of a fork that lies on the table."""
+"""The holder of a fork that lies on the table."""
 Winner = Callable[[int, Sequence[int]], int]
-"""Takes a contested fork and the philosophers who reach for it, in ascending order, and names the one who gets it."""
+"""Takes a contested fork and the philosophers who reach for it, in ascending order, and returns the one who gets it."""
 
 
 class Action(StrEnum):
@@ -31,11 +31,11 @@ class Table:
 
     Attributes:
         timestep: Timesteps played.
-        forks: For each fork the philosopher who holds it, or `FREE`.
-        left: For each philosopher whether it counts its left fork as held.
-        right: The same of its right fork.
-        eating: For each philosopher whether it is eating; else it is hungry.
-        meals: For each philosopher its meals.
+        forks: For each fork, the philosopher who holds it, or `FREE`.
+        left: For each philosopher, whether it counts its left fork as held.
+        right: The same for its right fork.
+        eating: For each philosopher, whether it is eating; else it is hungry.
+        meals: For each philosopher, its meals.
     """
 
     timestep: int
@@ -62,7 +62,7 @@ class Table:
 
     @property
     def phantoms(self) -> int:
-        """How many philosophers count a fork as held that is not theirs; never any in the corrected game."""
+        """The number of philosophers that count a fork as held that is not theirs; 0 in the corrected game."""
         n = self.n
         return sum(
             (self.left[seat] and self.forks[seat] != seat) or (self.right[seat] and self.forks[(seat + 1) % n] != seat)
@@ -71,7 +71,7 @@ class Table:
 
     @property
     def hash(self) -> str:
-        """16 hex digits that name this state, for telling two tables apart."""
+        """16 hex digits that name this state, to tell two tables apart."""
         state = f"{self.timestep}{self.forks}{self.left}{self.right}{self.eating}{self.meals}"
         return blake2b(state.encode(), digest_size=8).hexdigest()
 
@@ -84,7 +84,7 @@ def step(table: Table, actions: Sequence[Action], winner: Winner, exact: bool) -
         actions: One action for each philosopher.
         winner: Decides a contested fork.
         exact: Whether an eating philosopher that releases frees its forks before the grabs, as in dpbench 0.2.1; in
-            the corrected game its forks return at the end of the step, as those of every eating philosopher.
+            the corrected game its forks return at the end of the step, like those of every eating philosopher.
 
     Returns:
         The table one timestep later.
@@ -143,7 +143,7 @@ def act(table: Table, seat: int, action: Action) -> Table:
 
 
 def clear(table: Table) -> Table:
-    """The table after a deadlock that does not end the game: every fork lies free."""
+    """The table after a deadlock that does not end the game: every fork is free."""
     nobody = (False,) * table.n
     return replace(table, forks=(FREE,) * table.n, left=nobody, right=nobody, eating=nobody)
 
@@ -155,9 +155,9 @@ def back_off(
 
     Args:
         table: The table after a step.
-        held: For each philosopher in how many consecutive steps before it held exactly one fork.
-        threshold: From how many on it may be made to let go.
-        chance: Takes a philosopher that may, and says whether it does.
+        held: For each philosopher, the number of preceding consecutive steps in which it held exactly one fork.
+        threshold: The number from which on it may be made to let go.
+        chance: Takes a philosopher that may let go, and returns whether it does.
 
     Returns:
         The table and the new counts.

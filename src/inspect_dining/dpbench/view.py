@@ -1,6 +1,6 @@
-"""What one philosopher may see before it speaks or acts, as data and as the text that a model reads.
+"""A philosopher's view before it speaks or acts, as data and as the text that a model reads.
 
-`render` and `parse` are inverse, so a scripted player decides from exactly the prompt that a language model gets. The
+`render` and `parse` are inverses, so a scripted player decides from exactly the prompt that a language model gets. The
 content is dpbench's: its own state and meals, its two forks, what it holds, its neighbours' messages, and with memory
 the latest states of the whole table. No timestep is shown.
 """
@@ -16,8 +16,8 @@ class Snapshot:
     """One remembered state of the whole table.
 
     Attributes:
-        timestep: When.
-        philosophers: For each philosopher whether it was eating, held left, held right, and its meals.
+        timestep: The timestep of the state.
+        philosophers: For each philosopher, whether it was eating, held left, held right, and its meals.
         deadlock: Whether the table had just deadlocked.
     """
 
@@ -27,7 +27,7 @@ class Snapshot:
 
     @staticmethod
     def of(table: Table, deadlock: bool) -> "Snapshot":
-        """A table as it is remembered."""
+        """A table as a remembered state."""
         return Snapshot(
             table.timestep, tuple(zip(table.eating, table.left, table.right, table.meals, strict=True)), deadlock
         )
@@ -35,7 +35,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one philosopher may see.
+    """One philosopher's view.
 
     Attributes:
         seat: The philosopher, 0 to n-1.
@@ -43,14 +43,14 @@ class View:
         eating: Whether it is eating; else it is hungry.
         meals: Its meals.
         left_available: Whether its left fork is free or its own.
-        right_available: The same of its right fork.
+        right_available: The same for its right fork.
         holds_left: Whether it counts its left fork as held.
-        holds_right: The same of its right fork.
+        holds_right: The same for its right fork.
         talking: Whether messages are exchanged at all.
-        left_message: What its left neighbour said, or None.
-        right_message: What its right neighbour said, or None.
-        discussion: Which round of messages alone this is, counted from 1; 0 when an action is wanted.
-        discussions: How many of them the step has.
+        left_message: The left neighbour's message, or None.
+        right_message: The right neighbour's message, or None.
+        discussion: The current round of messages, counted from 1; 0 when an action is wanted.
+        discussions: The number of rounds of messages in the step.
         memory: The remembered states, oldest first.
     """
 
@@ -135,7 +135,7 @@ def is_observation(text: str) -> bool:
 
 
 def parse(text: str) -> View:
-    """Reads a view back from an observation; what follows it is passed over.
+    """Reads a view back from an observation; anything after it is ignored.
 
     Raises:
         ValueError: The text does not begin with an observation.

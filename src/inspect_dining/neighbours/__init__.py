@@ -1,1 +1,1 @@
-"""The game behind the doors of other libraries: PettingZoo (extra `pettingzoo`) and Inspect Scout (extra `scout`)."""
+"""The game in other libraries: PettingZoo (extra `pettingzoo`) and Inspect Scout (extra `scout`)."""

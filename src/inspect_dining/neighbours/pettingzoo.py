@@ -1,4 +1,4 @@
-"""The dining philosophers as a PettingZoo `ParallelEnv`, for any multi-agent library that takes one.
+"""The dining philosophers as a PettingZoo `ParallelEnv`, for any multi-agent library that accepts one.
 
     from inspect_dining.neighbours.pettingzoo import parallel_env
 
@@ -7,10 +7,10 @@
     while env.agents:
         actions = {agent: env.action_space(agent).sample() for agent in env.agents}
         observations, rewards, terminations, truncations, infos = env.step(actions)
-    env.record  # the record of the game, as `play` gives it
+    env.record  # the record of the game, as `play` returns it
 
-Only simultaneous order is offered: all agents act on the table as the round began, which is what a parallel environment
-is. Needs `pip install 'inspect-dining[pettingzoo]'`.
+Only simultaneous order is offered: all agents act on the table at the start of the round, as a parallel environment
+requires. Needs `pip install 'inspect-dining[pettingzoo]'`.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ from inspect_dining.table.rules import Rules
 from inspect_dining.table.view import Fork, View
 
 ACTIONS = tuple(Action)
-"""What the numbers 0 to 5 of the action space mean; 6 is no action at all."""
+"""The meaning of the numbers 0 to 5 of the action space; 6 is no action at all."""
 _FORKS = tuple(Fork)
 Observation = NDArray[np.int64]
 Values = dict[str, float]
@@ -44,8 +44,8 @@ class DiningEnv(ParallelEnv[str, Observation, int]):
 
     Actions: 0 to 5 in the order of `ACTIONS`, and 6 for no action (a lost turn).
 
-    Observations: five whole numbers, what the seat's view says and no more: its left fork and its right fork (the
-    place in `Fork`), its meals, the round (counted from 1) and the seat number.
+    Observations: five whole numbers with exactly the content of the seat's view: its left fork and its right fork (the
+    index in `Fork`), its meals, the round (counted from 1) and the seat number.
 
     Rewards: 0 until the game ends, then the reward of the shaping, the same for every agent: the table is the team.
     """
@@ -66,11 +66,11 @@ class DiningEnv(ParallelEnv[str, Observation, int]):
         self._game: Game | None = None
 
     def observation_space(self, agent: str) -> MultiDiscrete:
-        """The space of what an agent sees; the same object each time."""
+        """An agent's observation space; the same object each time."""
         return self._observed
 
     def action_space(self, agent: str) -> Discrete:
-        """The space of what an agent can do; the same object each time."""
+        """An agent's action space; the same object each time."""
         return self._acts[agent]
 
     @property
@@ -78,17 +78,17 @@ class DiningEnv(ParallelEnv[str, Observation, int]):
         """The record of the game so far.
 
         Raises:
-            BadInput: No game was begun.
+            BadInput: No game was started.
         """
         return self._playing().record()
 
     def reset(
         self, seed: int | None = None, options: Mapping[str, object] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """Lays an empty table.
+        """Sets an empty table.
 
         Args:
-            seed: The episode's seed, which keys ties; a fresh one where None, drawn by the last seed that was given.
+            seed: The episode's seed, which keys ties; None draws a fresh one from the last given seed.
             options: Not used.
         """
         if seed is not None:
@@ -104,7 +104,7 @@ class DiningEnv(ParallelEnv[str, Observation, int]):
             actions: A number of the action space for every agent.
 
         Raises:
-            BadInput: An agent is missing, or a number is no action.
+            BadInput: An agent is missing, or a number is not an action.
         """
         game = self._playing()
         readings = []
@@ -134,7 +134,7 @@ class DiningEnv(ParallelEnv[str, Observation, int]):
         return strip(self.record) if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Does nothing, since no resources are open."""
 
     def _playing(self) -> Game:
         if self._game is None:
@@ -163,7 +163,7 @@ def parallel_env(
     render_mode: str | None = None,
     **options: object,
 ) -> DiningEnv:
-    """The environment.
+    """Creates the environment.
 
     Args:
         n: Seats.
@@ -173,7 +173,7 @@ def parallel_env(
         options: Other rules by name, such as `ties="rotate"` (see `Rules`).
 
     Raises:
-        ValueError: An argument is not accepted, in a sentence.
+        ValueError: An argument is not accepted.
     """
     rules = Rules(n, rounds, **options)  # type: ignore[arg-type]  # Rules checks them
     if rules.order != "simultaneous":
@@ -183,7 +183,7 @@ def parallel_env(
 
 
 def scripted_actions(env: DiningEnv, player: str, epoch: int = 1) -> dict[str, int]:
-    """What a scripted player does in every seat now; its coins are those of `play` with the same seed.
+    """The actions of a scripted player in every seat now; its coins are those of `play` with the same seed.
 
     Args:
         env: The environment, in the middle of a game.

@@ -1,11 +1,11 @@
-"""Scanners for Inspect Scout over logs of dinners: what a game's numbers do not say, turn by turn.
+"""Scanners for Inspect Scout over logs of dinners: what a game's numbers do not show, turn by turn.
 
     from inspect_scout import scan, transcripts_from
     from inspect_dining.neighbours.scout import all_alike, hog, planned_not_called, says_otherwise
 
     scan([hog(), all_alike(), planned_not_called(), says_otherwise()], transcripts=transcripts_from("logs"))
 
-None of them asks a model. Needs `pip install 'inspect-dining[scout]'`.
+None of them calls a model. Needs `pip install 'inspect-dining[scout]'`.
 """
 
 import re
@@ -20,7 +20,7 @@ from inspect_dining.table.record import RECORD, Record, replay
 from inspect_dining.table.round import Round
 
 _NAMES = {action: re.compile(rf"\b{action.value.replace('_', '[ _-]')}\b", re.IGNORECASE) for action in Action}
-"""How a text names an action: `pick_up_left`, `pick up left`, `eat`."""
+"""The ways in which a text names an action: `pick_up_left`, `pick up left`, `eat`."""
 
 
 @scanner(events=["model", "store"])
@@ -41,7 +41,7 @@ def hog() -> Scanner[Transcript]:
 
 @scanner(events=["model", "store"])
 def all_alike() -> Scanner[Transcript]:
-    """The share of rounds in which all seats did the same; a lost turn is never alike."""
+    """The share of rounds in which all seats took the same action; a lost turn never counts as the same."""
 
     async def scan(transcript: Transcript) -> Result:
         record = record_of(transcript.events)
@@ -89,7 +89,7 @@ def says_otherwise() -> Scanner[Transcript]:
 
 
 def record_of(events: Sequence[Event]) -> Record | None:
-    """The record that a sample's store held in the end, from its events; None where there is none."""
+    """The final record in a sample's store, from its events; None if there is none."""
     for event in reversed(events):
         if isinstance(event, StoreEvent):
             for change in reversed(event.changes):
@@ -102,7 +102,7 @@ def record_of(events: Sequence[Event]) -> Record | None:
 
 
 def _spoken(transcript: Transcript) -> Iterator[tuple[int, int, Turn, str]]:
-    """Every turn in which something was said: round, seat, what was read, and the text."""
+    """Every turn with text: round, seat, the reading, and the text."""
     record = record_of(transcript.events)
     said = turns_in(transcript.events)
     for played in () if record is None else replay(record):

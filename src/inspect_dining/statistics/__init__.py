@@ -1,7 +1,7 @@
-"""Intervals, tests and power for scores of games: the one home of each; from scipy wherever it has the method.
+"""Intervals, tests and power for scores of games: from scipy wherever it has the method.
 
-What cannot be computed, or would not hold at the size given, is None; no function here returns NaN or infinity, and
-none takes them. scipy is imported when a number is asked for.
+A result that cannot be computed, or is not valid at the given size, is None; no function here returns NaN or infinity,
+and none accepts them. scipy is imported on first use.
 
     >>> survivors = [1.0] * 4 + [0.0] * 26, [1.0] * 3 + [0.0] * 27
     >>> test = welch(*survivors)

@@ -1,6 +1,6 @@
-"""Means and shares of games with their intervals, or the reason why there is none.
+"""Means and shares of games with their intervals, or the reason why there is no interval.
 
-The unit is the game: where epochs repeat one, their mean counts once, which is the standard error clustered by game of
+The unit is the game: if epochs repeat one, their mean counts once, which is the standard error clustered by game of
 Miller (2024), "Adding error bars to evals", for games of equally many epochs.
 """
 
@@ -13,11 +13,11 @@ from statistics import fmean
 LEVEL = 0.95
 """The confidence level of every interval."""
 FEWEST = 25
-"""Of fewer games no interval of a mean and no t-test is given: simulated on the game's own scores, they do not hold."""
+"""The fewest games for an interval of a mean or a t-test; fewer fail in simulations on the game's own scores."""
 APART = 10
-"""Nor where fewer games than this differ from the commonest value, or had a meal where the score is one of meals."""
+"""The fewest games that must differ from the commonest value and, if the score measures meals, must have a meal."""
 RARE = 3
-"""Where so few games or fewer, but one, are on the rarer side of a share, Wilson's interval is widened."""
+"""Wilson's interval is widened if from one to this many games are on the rarer side of a share."""
 
 _NO_SPREAD = 1e-12
 """A standard deviation below this share of the largest value is rounding, not spread."""
@@ -42,10 +42,10 @@ class Estimate:
 
     Attributes:
         mean: The mean, or None without episodes.
-        interval: Its interval, or None where there is none that holds.
-        episodes: How many episodes it stands on.
-        games: Of how many different games; as many, where no epoch repeats one.
-        why: Why there is no interval, in a few words; empty where there is one, or no episode.
+        interval: Its interval, or None if none is valid.
+        episodes: The number of episodes.
+        games: The number of different games; equal to `episodes` if no epoch repeats one.
+        why: Why there is no interval, in a few words; empty if there is one, or no episode.
     """
 
     mean: float | None
@@ -55,17 +55,17 @@ class Estimate:
     why: str = ""
 
     def ends(self) -> dict[str, float | None]:
-        """Mean and ends as plain values: `mean`, `low` and `high`, None where there is none."""
+        """Mean and ends as plain values: `mean`, `low` and `high`, None if undefined."""
         low, high = (None, None) if self.interval is None else (self.interval.low, self.interval.high)
         return {"mean": self.mean, "low": low, "high": high}
 
 
 def by_game(values: Sequence[float], games: Sequence[Hashable]) -> dict[Hashable, float]:
-    """The mean of each game's episodes, in the order in which the games come.
+    """The mean of each game's episodes, in the order of the games' first episodes.
 
     Args:
         values: A number for each episode.
-        games: For each episode its game.
+        games: The game of each episode.
     """
     met: dict[Hashable, list[float]] = {}
     for value, game in zip(values, games, strict=True):
@@ -84,15 +84,15 @@ def estimate(
 ) -> Estimate:
     """The mean of some episodes with an interval over games, or with the reason why none is given.
 
-    A share of games played once has Wilson's interval, wider where it is rare (see `share_interval`). All else has the
-    wider, on each side, of Student's t and of the same corrected for skew (Hall 1992), over the means of games.
+    A share of games played once has Wilson's interval, widened if it is rare (see `share_interval`). Anything else has
+    the wider, on each side, of Student's t and of the same corrected for skew (Hall 1992), over the means of games.
 
     Args:
         values: One finite number for each episode.
-        games: For each episode its game; each episode is a game of its own where None.
+        games: The game of each episode; if None, each episode is a separate game.
         share: Whether the values are 0 or 1.
-        least: The least that a value can be, below which the interval is cut off.
-        most: The most that a value can be.
+        least: The least possible value, at which the interval is cut off.
+        most: The largest possible value.
         ate: For a score of meals, whether anybody ate in each episode.
 
     Raises:
@@ -110,7 +110,7 @@ def estimate(
 
 
 def _refusal(means: Sequence[float], found: Estimate, fed: float | None) -> str:
-    """Why an interval is not given; empty where it is."""
+    """Why no interval is given; empty if one is."""
     if not means:
         return ""
     if len(means) > 1 and found.interval is None:
@@ -123,7 +123,7 @@ def _refusal(means: Sequence[float], found: Estimate, fed: float | None) -> str:
 
 
 def apart(values: Sequence[float]) -> int:
-    """How many values differ from the commonest, up to rounding."""
+    """The number of values that differ from the commonest, up to rounding."""
     rounded = [round(value, 9) for value in values]
     return len(values) - max(map(rounded.count, set(rounded)), default=0)
 
@@ -134,8 +134,8 @@ def mean_interval(values: Sequence[float], level: float = LEVEL, *, least: float
     Args:
         values: One finite number for each episode.
         level: The confidence level.
-        least: The least that a value can be, below which the interval is cut off.
-        most: The most that a value can be.
+        least: The least possible value, at which the interval is cut off.
+        most: The largest possible value.
 
     Raises:
         ValueError: A value is not finite.
@@ -153,10 +153,10 @@ def mean_interval(values: Sequence[float], level: float = LEVEL, *, least: float
 
 
 def _skewed(values: Sequence[float], least: float, most: float) -> Estimate:
-    """Student's interval, widened where Hall's correction for skew reaches further.
+    """Student's interval, widened if Hall's correction for skew reaches further.
 
     Hall's (1992) T + g T^2 / 3 + g^2 T^3 / 27 + g / (6 m), with T the t statistic, m the number of values and g their
-    skewness by the root of m, has no skew of the first order; its inverse gives the ends.
+    skewness divided by the root of m, has no skew of the first order; its inverse gives the ends.
     """
     found = mean_interval(values, least=least, most=most)
     if found.mean is None or found.interval is None:
@@ -176,14 +176,14 @@ def _skewed(values: Sequence[float], least: float, most: float) -> Estimate:
 
 
 def share_interval(successes: int, total: int, level: float = LEVEL) -> Estimate:
-    """A share of episodes with its Wilson interval, which also holds where none or all succeeded.
+    """A share of episodes with its Wilson interval, which is also valid if none or all succeeded.
 
-    Where one to `RARE` of them did, or did not, it is widened to the mid-p interval: Wilson's covers a share near 0 or
-    1 as seldom as 83 times in 100.
+    If from one to `RARE` of them succeeded, or failed, it is widened to the mid-p interval, since Wilson's covers a
+    share near 0 or 1 in as few as 83% of cases.
 
     Args:
-        successes: How many succeeded, 0 to `total`.
-        total: How many there were.
+        successes: The number that succeeded, 0 to `total`.
+        total: The number of episodes.
         level: The confidence level.
     """
     if total == 0:
@@ -217,10 +217,10 @@ def _mid_p_low(successes: int, total: int, level: float) -> float:
 def newcombe(successes1: int, total1: int, successes2: int, total2: int, level: float = LEVEL) -> Interval | None:
     """Newcombe's interval for the difference of two shares, the second minus the first (his method 10, 1998).
 
-    It is built from the two Wilson intervals and holds where none or all succeeded.
+    It is built from the two Wilson intervals and is valid if none or all succeeded.
 
     Returns:
-        The interval, or None where a group is empty.
+        The interval, or None if a group is empty.
     """
     if not total1 or not total2:
         return None
@@ -237,9 +237,9 @@ def paired_newcombe(both: int, first: int, second: int, neither: int, level: flo
 
     Args:
         both: Games in which both succeeded.
-        first: Games in which only the first did.
-        second: Games in which only the second did.
-        neither: Games in which neither did.
+        first: Games in which only the first succeeded.
+        second: Games in which only the second succeeded.
+        neither: Games in which neither succeeded.
         level: The confidence level.
 
     Returns:
@@ -252,7 +252,7 @@ def paired_newcombe(both: int, first: int, second: int, neither: int, level: flo
     share1, share2 = (both + first) / total, (both + second) / total
     margins = (both + first) * (second + neither) * (both + second) * (first + neither)
     excess = float(both * neither - first * second)
-    if excess > 0:  # his continuity correction
+    if excess > 0:  # Newcombe's continuity correction
         excess = max(excess - total / 2, 0.0)
     phi = excess / sqrt(margins) if margins else 0.0
 
@@ -266,7 +266,7 @@ def paired_newcombe(both: int, first: int, second: int, neither: int, level: flo
 
 
 def t_quantile(level: float, df: float) -> float:
-    """How many standard errors Student's interval of a level reaches."""
+    """The half-width of Student's interval of a level, in standard errors."""
     from scipy import special
 
     return float(special.stdtrit(df, (1 + level) / 2))
@@ -276,13 +276,13 @@ def unit_of(values: Sequence[float]) -> float:
     """The power of two just below the largest value: in this unit no sum or square overflows."""
     wrong = next((value for value in values if not isfinite(value)), None)
     if wrong is not None:
-        raise ValueError(f"{wrong!r} is no score: statistics take finite numbers, and undefined scores are left out.")
+        raise ValueError(f"{wrong!r} is not a score: statistics take finite numbers; leave undefined scores out.")
     largest = max(map(abs, values), default=0.0)
     return ldexp(1.0, frexp(largest)[1] - 1) if largest else 1.0
 
 
 def moments(values: Sequence[float], unit: float) -> tuple[float, float | None]:
-    """Mean and sample standard deviation in a unit; no deviation where there is no spread."""
+    """Mean and sample standard deviation in a unit; no deviation if there is no spread."""
     scaled = [value / unit for value in values]
     mean = fmean(scaled)
     if len(scaled) < 2:

@@ -1,8 +1,8 @@
-"""Power of the tests that `compare` uses, and the smallest difference that they find; exact, not simulated.
+"""Power of the tests that `compare` uses, and the smallest difference that they detect; exact, not simulated.
 
-For shares the power is summed over all outcomes in the rejection region of Boschloo's test, or of Fisher's where that
+For shares the power is summed over all outcomes in the rejection region of Boschloo's test, or of Fisher's if that
 one is used. For means it is that of Welch's t-test under normal scores with any sizes and spreads, integrated over the
-two sample variances, or of the paired t-test. A finding of the wrong sign does not count.
+two sample variances, or of the paired t-test. A significant result of the wrong sign does not count.
 """
 
 from collections.abc import Callable
@@ -19,19 +19,19 @@ ALPHA = 0.05
 POWER = 0.8
 """The power for which the smallest detectable difference is computed."""
 MOST_CELLS = 4_000_000
-"""Up to this product of the two group sizes the power of a test of shares is computed."""
+"""The largest product of the two group sizes for which the power of a test of shares is computed."""
 
 Region = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 _NUISANCE = 801
-"""At so many common shares the size of a region is looked at; they are dense near 0 and 1."""
+"""The number of common shares at which the size of a region is checked; they are dense near 0 and 1."""
 _NODES = 64
 """Gauss-Legendre nodes for each sample variance."""
 
 
 def shares_power(first: float, second: float, count1: int, count2: int, alpha: float = ALPHA) -> float:
-    """The chance that the exact test of `exact_test` tells two shares apart.
+    """The chance that the exact test of `exact_test` distinguishes two shares.
 
     Args:
         first: The share in the first group, 0 to 1.
@@ -49,18 +49,18 @@ def shares_power(first: float, second: float, count1: int, count2: int, alpha: f
 def detectable_shares(
     share: float, count1: int, count2: int, alpha: float = ALPHA, power: float = POWER
 ) -> tuple[float | None, float | None]:
-    """The nearest shares, above and below a given one, that the exact test of two such groups tells from it.
+    """The nearest shares, above and below a given one, that the exact test of two such groups distinguishes from it.
 
     Args:
         share: The share in the first group, 0 to 1.
         count1: Games of the first group.
         count2: Games of the second.
         alpha: The error rate.
-        power: The chance to find the difference.
+        power: The chance of detecting the difference.
 
     Returns:
-        The share above and the share below; None where not even 1 or 0 would be told from it, or where the groups are
-        too large for the power to be computed.
+        The share above and the share below; None if not even 1 or 0 would be distinguished from it, or if the groups
+        are too large for the power to be computed.
     """
     if min(count1, count2) == 0 or count1 * count2 > MOST_CELLS:
         return None, None
@@ -82,7 +82,7 @@ def _root(excess: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _chances(count: int, shares: Floats) -> Floats:
-    """For each share the chance of 0, 1, ..., count successes."""
+    """For each share, the chance of 0, 1, ..., count successes."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     hits = np.arange(count + 1)
@@ -92,14 +92,14 @@ def _chances(count: int, shares: Floats) -> Floats:
 
 @lru_cache(maxsize=16)
 def _second_above(count1: int, count2: int, alpha: float) -> Region:
-    """Where the test finds the second share above the first: for each pair of successes."""
+    """The rejection region with the second share above the first, for each pair of successes."""
     if count1 * count2 <= BOSCHLOO_MOST:
         return _boschloo(count1, count2, alpha / 2)
     return _fisher(count1, count2, alpha)
 
 
 def _conditional(count1: int, count2: int) -> tuple[Floats, list[NDArray[np.int64]]]:
-    """For each pair of successes the logarithm of the ways to it, and for each total the first group's successes."""
+    """For each pair of successes, the logarithm of its number of ways; for each total, the first group's successes."""
     from scipy.special import gammaln
 
     hits1, hits2 = np.arange(count1 + 1), np.arange(count2 + 1)
@@ -112,7 +112,7 @@ def _conditional(count1: int, count2: int) -> tuple[Floats, list[NDArray[np.int6
 def _boschloo(count1: int, count2: int, alpha: float) -> Region:
     """The region of Boschloo's one-sided test (1970).
 
-    Outcomes are ordered by Fisher's one-sided p-value; the region takes them as long as its chance, at the worst common
+    Outcomes are ordered by Fisher's one-sided p-value; the region grows as long as its probability, at the worst common
     share, is at most alpha. It is convex: with one more success of the second group, or one less of the first, an
     outcome stays in it.
     """
@@ -135,14 +135,14 @@ def _boschloo(count1: int, count2: int, alpha: float) -> Region:
 
     limits = np.unique(fisher)
     low, high = int(np.searchsorted(limits, alpha, side="right")) - 1, len(limits)
-    while high - low > 1:  # Fisher's own p-value is never below Boschloo's, so that the search starts there
+    while high - low > 1:  # Fisher's own p-value is never below Boschloo's, so the search starts there
         middle = (low + high) // 2
         low, high = (middle, high) if size(limits[middle]) <= alpha else (low, middle)
     return region(limits[low]) if low >= 0 else np.zeros_like(fisher, dtype=bool)
 
 
 def _fisher(count1: int, count2: int, alpha: float) -> Region:
-    """Where Fisher's two-sided test rejects with the second share above the first."""
+    """The region in which Fisher's two-sided test rejects with the second share above the first."""
     ways, totals = _conditional(count1, count2)
     region = np.zeros(ways.shape, dtype=bool)
     for total, hits in enumerate(totals):
@@ -159,7 +159,7 @@ def _fisher(count1: int, count2: int, alpha: float) -> Region:
 def welch_power(
     difference: float, spread1: float, spread2: float, count1: int, count2: int, alpha: float = ALPHA
 ) -> float:
-    """The chance that Welch's t-test, two-sided, tells two means apart.
+    """The chance that Welch's t-test, two-sided, distinguishes two means.
 
     Args:
         difference: The difference of the means.
@@ -179,11 +179,11 @@ def welch_power(
 def _welch_reaches(
     spread1: float, spread2: float, count1: int, count2: int, alpha: float
 ) -> tuple[Floats, Floats, float]:
-    """For each pair of sample variances its weight, and by how many true standard errors the means must differ."""
+    """For each pair of sample variances, its weight, and the true standard errors by which the means must differ."""
     from scipy.special import chdtri, stdtrit
 
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    # t = 3u^2 - 2u^3 gathers nodes at both ends, where a sample variance goes to 0 or far up.
+    # t = 3u^2 - 2u^3 gathers nodes at both ends, where a sample variance is near 0 or very large.
     u = (nodes + 1) / 2
     tail, weights = 3 * u**2 - 2 * u**3, weights / 2 * 6 * u * (1 - u)
     part1 = spread1**2 / count1 * chdtri(count1 - 1, tail) / (count1 - 1)
@@ -198,7 +198,7 @@ def _welch_reaches(
 def detectable_difference(
     spread1: float, spread2: float, count1: int, count2: int, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
-    """The smallest difference of two means that Welch's t-test finds.
+    """The smallest difference of two means that Welch's t-test detects.
 
     Args:
         spread1: The standard deviation in the first group.
@@ -206,10 +206,10 @@ def detectable_difference(
         count1: Games of the first group.
         count2: Games of the second.
         alpha: The error rate.
-        power: The chance to find it.
+        power: The chance of detecting it.
 
     Returns:
-        The difference, or None where a group has fewer than two games or neither has any spread.
+        The difference, or None if a group has fewer than two games or neither has any spread.
     """
     if min(count1, count2) < 2 or max(spread1, spread2) <= 0:
         return None
@@ -223,7 +223,7 @@ def detectable_difference(
 
 
 def paired_power(difference: float, spread: float, count: int, alpha: float = ALPHA) -> float:
-    """The chance that the paired t-test, two-sided, finds a mean difference.
+    """The chance that the paired t-test, two-sided, detects a mean difference.
 
     Args:
         difference: The mean difference.
@@ -239,13 +239,13 @@ def paired_power(difference: float, spread: float, count: int, alpha: float = AL
 
 
 def detectable_pairs(spread: float, count: int, alpha: float = ALPHA, power: float = POWER) -> float | None:
-    """The smallest mean difference that the paired t-test finds.
+    """The smallest mean difference that the paired t-test detects.
 
     Args:
         spread: The standard deviation of the differences.
         count: Games that both played.
         alpha: The error rate.
-        power: The chance to find it.
+        power: The chance of detecting it.
 
     Returns:
         The difference, or None with fewer than two games or without spread.
@@ -256,10 +256,10 @@ def detectable_pairs(spread: float, count: int, alpha: float = ALPHA, power: flo
 
 
 def mcnemar_power(share: float, apart: float, count: int, alpha: float = ALPHA) -> float:
-    """The chance that McNemar's mid-p finds the second of two players on the same games better.
+    """The chance that McNemar's mid-p shows the second of two players on the same games to be better.
 
     Args:
-        share: Of the games in which exactly one succeeded, the share that was the second's.
+        share: The second player's share of the games in which exactly one succeeded.
         apart: The share of such games among all.
         count: Games that both played.
         alpha: The error rate.
@@ -275,7 +275,7 @@ def mcnemar_power(share: float, apart: float, count: int, alpha: float = ALPHA) 
 
 @lru_cache(maxsize=4096)
 def _mcnemar_least(total: int, alpha: float) -> int:
-    """Of so many games in which exactly one succeeded, how many of the second's make the mid-p significant."""
+    """The number of the second player's successes, among games in which exactly one succeeded, that is significant."""
     from scipy import stats
 
     fewer = np.arange((total + 1) // 2)
@@ -285,16 +285,16 @@ def _mcnemar_least(total: int, alpha: float) -> int:
 
 
 def detectable_mcnemar(apart: float, count: int, alpha: float = ALPHA, power: float = POWER) -> float | None:
-    """The smallest difference of two shares of the same games that McNemar's mid-p finds.
+    """The smallest difference of two shares of the same games that McNemar's mid-p detects.
 
     Args:
         apart: The share of games in which exactly one of the two succeeds.
         count: Games that both played.
         alpha: The error rate.
-        power: The chance to find it.
+        power: The chance of detecting it.
 
     Returns:
-        The difference, at most `apart`, or None where not even that would be found.
+        The difference, at most `apart`, or None if not even that would be detected.
     """
 
     def excess(share: float) -> float:
@@ -304,7 +304,7 @@ def detectable_mcnemar(apart: float, count: int, alpha: float = ALPHA, power: fl
 
 
 def _crossing(excess: Callable[[float], float]) -> float:
-    """Where a rising function, negative at 0, becomes 0."""
+    """The zero of a rising function that is negative at 0."""
     high = 0.1
     while excess(high) < 0:
         high *= 2

@@ -1,4 +1,4 @@
-"""Tests of two groups of games: different games, or the same; and Holm's adjustment of several."""
+"""Tests of two groups of different or the same games, and Holm's adjustment of several tests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy as np
 from inspect_dining.statistics.intervals import LEVEL, Interval, moments, t_quantile, unit_of
 
 BOSCHLOO_MOST = 40_000
-"""Up to this product of the two group sizes Boschloo's test is used; above it, where that takes seconds, Fisher's."""
+"""The largest product of the two group sizes for Boschloo's test; beyond, where it takes seconds, Fisher's is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +20,14 @@ class Means:
     Attributes:
         name: `Welch` for different games, `paired t` for the same.
         difference: Mean of the second group minus mean of the first.
-        interval: Its interval by the same test.
+        interval: The interval of the difference, by the same test.
         t: The test statistic.
         df: Its degrees of freedom.
         p: Two-sided p-value.
         g: Hedges' g, the difference in pooled standard deviations with the small-sample correction.
         g_interval: Its interval.
         deviation: The standard deviation that the test sees: pooled, or of the differences.
-        correlation: Of the same games under both; None for different games, or where one has no spread.
+        correlation: The correlation over the same games; None for different games, or if one group has no spread.
     """
 
     name: str
@@ -66,11 +66,11 @@ def welch(first: Sequence[float], second: Sequence[float], level: float = LEVEL)
 
     Args:
         first: One finite number for each episode of the first group.
-        second: The same of the second.
+        second: The same for the second group.
         level: The confidence level of both intervals.
 
     Returns:
-        The test, or None where a group has fewer than two episodes or neither has any spread.
+        The test, or None if a group has fewer than two episodes or neither has any spread.
 
     Raises:
         ValueError: A value is not finite.
@@ -117,14 +117,14 @@ def paired(first: Sequence[float], second: Sequence[float], level: float = LEVEL
 
     Args:
         first: One finite number for each game, of the first group.
-        second: The same of the second, in the order of the same games.
+        second: The same for the second group, in the same order of games.
         level: The confidence level of both intervals.
 
     Returns:
-        The test, or None with fewer than two games or where the differences do not vary.
+        The test, or None with fewer than two games or if the differences do not vary.
 
     Raises:
-        ValueError: A value is not finite, or the groups differ in number.
+        ValueError: A value is not finite, or the groups differ in size.
     """
     unit = unit_of([*first, *second])
     count = len(first)
@@ -163,11 +163,11 @@ def paired(first: Sequence[float], second: Sequence[float], level: float = LEVEL
 def exact_test(successes1: int, total1: int, successes2: int, total2: int) -> Exact | None:
     """An exact two-sided test that two shares are equal.
 
-    Boschloo's, which is never less powerful than Fisher's, where the groups are small enough (`BOSCHLOO_MOST`);
-    Fisher's above. The result names its test.
+    It is Boschloo's test, which is never less powerful than Fisher's, if the groups are small enough
+    (`BOSCHLOO_MOST`), else Fisher's. The result names its test.
 
     Returns:
-        The test, or None where a group is empty.
+        The test, or None if a group is empty.
     """
     if min(total1, total2) == 0:
         return None
@@ -182,12 +182,12 @@ def exact_test(successes1: int, total1: int, successes2: int, total2: int) -> Ex
 def mcnemar(only_first: int, only_second: int) -> Exact:
     """McNemar's test by its mid-p: do two players that played the same games succeed equally often?
 
-    Only games in which one succeeded and the other did not count; under the hypothesis either is a fair coin. The mid-p
-    keeps the error rate where the exact p is far below it (Fagerland, Lydersen and Laake 2013).
+    Only games in which exactly one succeeded count; under the null hypothesis each is a fair coin. The mid-p
+    keeps to the error rate, while the exact p stays far below it (Fagerland, Lydersen and Laake 2013).
 
     Args:
         only_first: Games in which only the first succeeded.
-        only_second: Games in which only the second did.
+        only_second: Games in which only the second succeeded.
     """
     from scipy import stats
 
@@ -202,7 +202,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's step-down adjustment of the p-values of one family (Holm 1979).
 
     Args:
-        p_values: The p-values; None where a test was undefined, which is no member of the family.
+        p_values: The p-values; None for an undefined test, which is not a member of the family.
 
     Returns:
         The adjusted p-values in the same order, at most 1.
@@ -223,7 +223,7 @@ def _two_sided(t: float, df: float) -> float:
 
 
 def _finite(test: Means) -> Means | None:
-    """The test, or None where it left the range of floating-point numbers."""
+    """The test, or None if it left the range of floating-point numbers."""
     return test if isfinite(test.interval.low) and isfinite(test.interval.high) else None
 
 

@@ -1,1 +1,1 @@
-"""What DPBench itself has written and published, read again."""
+"""Reading the files that DPBench itself writes and publishes."""

@@ -1,17 +1,17 @@
-"""Reading what dpbench itself writes, so that published results can be scored again and compared with ours.
+"""Reading dpbench's own files, so that published results can be rescored and compared with ours.
 
-Three kinds of file are read, each for what it can prove:
+Three kinds of file are read, each as far as its content allows:
 
-* The JSONL log of a run (`log.jsonl`: a header, a line a timestep, a line an episode). Everything is scored again from
-  the states and decisions in it, of dpbench 0.1 and 0.2 alike: a deadlock is a last state in which every philosopher is
+* The JSONL log of a run (`log.jsonl`: a header, a line per timestep, a line per episode). Everything is rescored from
+  the states and decisions in it, for both dpbench 0.1 and 0.2: a deadlock is a last state in which every philosopher is
   hungry and holds one fork, whatever the file reports.
 * The CSV of a cell's episodes (`episode_id,total_timesteps,deadlock,...`). It holds no states; but only a deadlock ends
   a game before the horizon of its condition.
-* Tables of whole cells (`master.csv`, `summary.csv`). Their counts and means are shown as they are, and nothing can be
-  scored again.
+* Tables of whole cells (`master.csv`, `summary.csv`). Their counts and means are shown unchanged, and nothing can be
+  rescored.
 
-Names of models and conditions come from `metrics.json` beside a log, else from the names of files and folders. What
-cannot be read is left out with a note.
+Names of models and conditions come from `metrics.json` next to a log, else from the names of files and folders.
+Anything that cannot be read is left out with a note.
 """
 
 import csv
@@ -36,21 +36,21 @@ from inspect_dining.dpbench.table import Action
 from inspect_dining.errors import BadInput
 
 MOST_BYTES = 2**29
-"""Bytes of one file; a log of thirty games with every prompt has some 2**25."""
+"""The maximum bytes of one file; a log of thirty games with every prompt has about 2**25."""
 UNKNOWN = "unknown"
-"""Stands where a file does not say."""
+"""Shown if a file does not say."""
 Said = tuple[Action, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One episode, as its file reports it and as it is scored again.
+    """One episode, as reported by its file and as rescored.
 
     Attributes:
-        reported: What dpbench reports of it.
-        corrected: What its states prove, with fairness 0 where nobody ate and every decision counted once.
-        proven: Whether the file says enough for `corrected`; without, it repeats what is reported.
-        phantoms: Timesteps after which a philosopher counts a fork as held that is not; None where no states are known.
+        reported: The outcome reported by dpbench.
+        corrected: The outcome proved by its states, with fairness 0 if nobody ate and every decision counted once.
+        proven: Whether the file holds enough for `corrected`; if not, that repeats the reported outcome.
+        phantoms: Timesteps after which a philosopher counts a fork as held that is not; None if no states are known.
     """
 
     reported: Outcome
@@ -59,7 +59,7 @@ class Episode:
     phantoms: int | None = None
 
     def scored(self, again: bool) -> Outcome:
-        """The episode as it is scored again, or as it is reported."""
+        """The episode as rescored or as reported."""
         return self.corrected if again else self.reported
 
 
@@ -70,10 +70,10 @@ class Cell:
     Attributes:
         source: The file.
         model: The model.
-        condition: The condition, by dpbench's long name where it has one.
-        version: The version of dpbench, or `inspect_dining` for games of ours.
+        condition: The condition, by dpbench's long name if it has one.
+        version: The version of dpbench, or `inspect_dining` for our own games.
         episodes: The episodes; empty for a row of a table.
-        row: For a row of a table its columns.
+        row: The columns, for a row of a table.
     """
 
     source: str
@@ -85,14 +85,14 @@ class Cell:
 
 
 def read(path: Path, notes: list[str]) -> list[Cell]:
-    """The cells of a file of dpbench's.
+    """Reads the cells of one of dpbench's files.
 
     Args:
         path: A JSONL log, or a CSV of episodes or of cells.
-        notes: Takes a sentence for everything that was left out.
+        notes: Collects a sentence for everything that was left out.
 
     Raises:
-        BadInput: The file cannot be read, or is none of the three kinds, in a sentence.
+        BadInput: The file cannot be read, or is not one of the three kinds.
     """
     try:
         size = path.stat().st_size
@@ -110,10 +110,10 @@ def read(path: Path, notes: list[str]) -> list[Cell]:
 
 
 def of_record(data: object) -> tuple[Record, Episode] | None:
-    """A game of ours, from the plain values of its record; None for a cut one.
+    """One of our own games, from the plain values of its record; None for a cut one.
 
     Raises:
-        ValueError: The data is no record of a DPBench game, or does not replay.
+        ValueError: The data is not a record of a DPBench game, or does not replay.
     """
     record = Record.from_dict(data)
     if not record.complete:
@@ -132,7 +132,7 @@ def canonical(condition: str) -> str:
 
 @dataclass(slots=True)
 class _Running:
-    """An episode of a log while its lines are read."""
+    """An episode of a log while its lines are being read."""
 
     rows: int = 0
     seats: list[tuple[bool, bool, bool]] = field(default_factory=list)
@@ -176,7 +176,7 @@ def _log(path: Path, notes: list[str]) -> Cell:
 
 
 def _named(path: Path) -> tuple[str, str, str]:
-    """Model, condition and version of a log: from `metrics.json` beside it, else from its folders."""
+    """Model, condition and version of a log: from `metrics.json` next to it, else from its folders."""
     about: Mapping[str, object] = {}
     beside = path.with_name("metrics.json")
     if beside.is_file():
@@ -195,7 +195,7 @@ def _named(path: Path) -> tuple[str, str, str]:
 
 
 def _timestep(episode: _Running, entry: Mapping[str, object], n: int, sequential: bool) -> None:
-    """Takes one line of a timestep."""
+    """Processes the line of a timestep."""
     state = take_object(entry, "table_state")
     seats = [_seat(one) for one in take_list(state, "philosophers")]
     holders = [one.get("holder") if isinstance(one, Mapping) else None for one in take_list(state, "forks")]
@@ -208,7 +208,7 @@ def _timestep(episode: _Running, entry: Mapping[str, object], n: int, sequential
     )
     said = [one for _, one in decisions]
     if sequential and episode.rows:
-        # after the first pass dpbench writes all latest decisions at every action, of which one is new
+        # after the first pass dpbench writes all latest decisions at every action, only one of which is new
         actor = (take_count(entry, "timestep") - 1) % n
         said = [one for seat, one in decisions if seat == actor]
     episode.rows += 1
@@ -220,12 +220,12 @@ def _timestep(episode: _Running, entry: Mapping[str, object], n: int, sequential
 
 
 def _ended(episode: _Running, entry: Mapping[str, object], n: int) -> Episode:
-    """The episode, at the line of its end."""
+    """Builds the episode from its closing line."""
     meals = tuple(parse_count(one) for one in take_list(entry, "meals_per_philosopher"))
     timesteps, deadlock = take_count(entry, "total_timesteps"), entry.get("deadlock")
     if len(meals) != n or not isinstance(deadlock, bool):
         raise ValueError("it is no end of an episode")
-    # a locked state in the middle was cleared: the game goes on after a deadlock, and none ends it
+    # a locked state in the middle was cleared: the game continues after a deadlock and is not ended by one
     proven = episode.locked[-1] and not any(episode.locked[:-1]) if episode.locked else deadlock
     stated, kept = consistency_counts(episode.recorded)
     stated_once, kept_once = consistency_counts(episode.once)
@@ -238,14 +238,14 @@ def _ended(episode: _Running, entry: Mapping[str, object], n: int) -> Episode:
 
 
 def _seat(value: object) -> tuple[bool, bool, bool]:
-    """Whether a philosopher is eating, and which forks it counts as held."""
+    """Whether a philosopher is eating, and the forks that it counts as held."""
     if not isinstance(value, Mapping) or value.get("state") not in ("eating", "hungry"):
         raise ValueError("it holds no state of a philosopher")
     return value["state"] == "eating", value.get("has_left_fork") is True, value.get("has_right_fork") is True
 
 
 def _decision(value: object) -> tuple[int, Said]:
-    """A philosopher, its action, and what it said."""
+    """A philosopher, its action, and its message."""
     if not isinstance(value, Mapping):
         raise ValueError("it holds no decision")
     message = value.get("message")
@@ -303,7 +303,7 @@ def _episodes(path: Path, rows: list[dict[str, str]], notes: list[str]) -> Cell:
             meals = tuple(parse_count(one) for one in row["meals_per_philosopher"].split(";"))
             timesteps, deadlock = parse_count(row["total_timesteps"]), parse_bool(row["deadlock"])
             if len(meals) < 2:
-                raise ValueError("a table has two philosophers at least")
+                raise ValueError("a table has at least two philosophers")
         except ValueError as error:
             broken.append(f"line {number}: {error}")
             continue
@@ -314,14 +314,14 @@ def _episodes(path: Path, rows: list[dict[str, str]], notes: list[str]) -> Cell:
         notes.append(f"{plain(path)}: {len(broken)} lines were left out ({broken[0]}).")
     if horizon is None:
         notes.append(
-            f"{plain(path)}: the horizon of {plain(condition, 80)} is not known, so that its deadlocks are as reported."
+            f"{plain(path)}: the horizon of {plain(condition, 80)} is not known, so its deadlocks are as reported."
         )
     release = plain(version.split("_")[0].removeprefix("v"), 20)
     return Cell(plain(path, None), plain(model, 80), plain(condition, 80), release, tuple(episodes))
 
 
 def find(path: Path) -> Iterator[Path]:
-    """The files of dpbench's that a path names: itself, or the logs and the tables of episodes in a folder."""
+    """The dpbench files at a path: the file itself, or the logs and the tables of episodes in a folder."""
     if path.is_dir():
         yield from sorted(path.rglob("*.jsonl"))
         yield from sorted(one for one in path.rglob("*.csv") if one.parent.name == "per_episode")

@@ -1,4 +1,4 @@
-"""Values from a file of dpbench's, each checked before it is used. All of these raise ValueError, in a clause."""
+"""Values from dpbench's files, each checked before use. All functions raise a ValueError with a clause."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def take_count(entry: Mapping[str, object], key: str) -> int:
 
 
 def parse_count(value: object) -> int:
-    """A whole number from 0 to a million, also written as text."""
+    """A whole number from 0 to a million, possibly written as text."""
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,7}", value.strip()):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 1_000_000:
@@ -52,7 +52,7 @@ def parse_count(value: object) -> int:
 
 
 def parse_bool(value: str) -> bool:
-    """A truth value as Python writes it."""
+    """A truth value in Python's notation."""
     if value not in ("True", "False"):
         raise ValueError(f"{plain(value, 40)} is neither True nor False")
     return value == "True"
