@@ -300,9 +300,9 @@ def test_finite_values_of_any_size_never_give_nan_or_infinity(first: list[float]
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
 def test_a_value_that_is_not_finite_is_refused(wrong: float) -> None:
     """NaN must never reach a mean."""
-    with pytest.raises(ValueError, match="no score"):
+    with pytest.raises(ValueError, match="is not a score"):
         mean_interval([1.0, wrong])
-    with pytest.raises(ValueError, match="no score"):
+    with pytest.raises(ValueError, match="is not a score"):
         welch([1.0, 2.0], [wrong])
 
 
