@@ -99,7 +99,7 @@ def test_probabilities_that_differ_raise_an_alarm_in_local_play_too() -> None:
 @pytest.mark.parametrize("value", [nan, float("inf"), 1e308, "x", None, True])
 def test_a_shaping_without_a_number_is_a_sentence_that_names_reward_and_game(value: object) -> None:
     shaping = Shaping("mine", lambda episode: value)  # type: ignore[arg-type, return-value]  # it is what is tested
-    with pytest.raises(BadInput, match=r"The select game n03-s0-e001, greedy, has no reward: The shaping mine returned"):
+    with pytest.raises(BadInput, match=r"The select game n03-s0-e001, greedy, has no reward: The shaping mine"):
         rewarded(shaping, Terms(3, 5, 5, False, (1, 0, 0)), "select game n03-s0-e001, greedy,")
 
 
