@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from inspect_dining.analysis.comparison.compare import Comparison, compare
 from inspect_dining.analysis.inputs.collection import Collection, read
 from inspect_dining.analysis.show.report.html import figures, picture, table
 from inspect_dining.analysis.show.report.html import page as html_page
+from inspect_dining.analysis.show.report.opening import opening
 from inspect_dining.analysis.show.report.page import page
 from inspect_dining.analysis.show.report.pdf import print_pdf, save_figures
 from inspect_dining.analysis.show.report.ring import SCRIPT
@@ -103,6 +105,15 @@ def test_figures_and_tables_are_numbered_in_their_order(report: str) -> None:
         assert found == [str(number) for number in range(1, count + 1)]
     assert len(figures(report)) == report.count("<figcaption>")
     assert all("<svg" in svg for svg in figures(report))
+
+
+def test_a_difference_that_only_several_contrasts_blur_is_not_called_none(comparison: Comparison) -> None:
+    """An interval of one contrast that excluded 0 once stood beside "cannot be told apart"."""
+    section = next(section for section in comparison.sections if section.contrasts)
+    contrast = next(one for one in section.contrasts if one.outcome == "efficiency" and one.difference is not None)
+    for p, holm, words in ((0.03, 0.06, "differ only before Holm's adjustment"), (0.3, 0.6, "cannot be told apart")):
+        changed = replace(section, contrasts=[replace(contrast, p=p, p_holm=holm)])
+        assert words in html.unescape(opening(replace(comparison, sections=[changed])))
 
 
 def test_the_first_page_tells_the_game_the_players_and_the_differences(report: str, comparison: Comparison) -> None:

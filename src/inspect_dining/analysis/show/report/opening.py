@@ -86,8 +86,11 @@ def _differences(found: Comparison) -> Iterator[str]:
             "= <", "< "
         )
         if not _sure(contrast):
+            # The interval is that of one contrast alone, so it may exclude 0 where the adjusted p-value is too large.
+            alone = contrast.p < ALPHA
+            verdict = "differ only before Holm's adjustment for several contrasts" if alone else "cannot be told apart"
             yield (
-                f"n = {section.n}, {contrast.outcome}: {first.letter} and {second.letter} cannot be told apart "
+                f"n = {section.n}, {contrast.outcome}: {first.letter} and {second.letter} {verdict} "
                 f"(difference {formatting.number(contrast.difference)} {how})."
             )
             continue
